@@ -1,4 +1,4 @@
-"""A world with its page, ready to use."""
+"""A worker with its page, ready to use."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ PATIENCE = 60.0
 
 
 class Bench:
-    """A started world, its viewdefs and its pages."""
+    """A started worker, its viewdefs and its pages."""
 
     def __init__(self, folder: Path, **changes: object) -> None:
         launch: dict[str, object] = {"base_dir": str(folder), "project": str(folder), "log": str(folder / "log")}

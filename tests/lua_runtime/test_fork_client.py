@@ -1,4 +1,4 @@
-"""The nursery: worlds by fork, which share nothing but memory and end exactly as they did before."""
+"""The fork server: workers by fork, which share nothing but memory and end exactly as they did before."""
 
 import asyncio
 import gc
@@ -37,7 +37,7 @@ code, _, _, title = core.call("run", ("return mcp.apps()[1].title",), {facts!r})
 print(sorted(set(sys.modules) - before), title.strip('"'))
 """
 
-pytestmark = pytest.mark.skipif(not FORKS, reason="no nursery on this system")
+pytestmark = pytest.mark.skipif(not FORKS, reason="no fork server on this system")
 
 
 @pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
@@ -47,13 +47,13 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]
 
 
 @asynccontextmanager
-async def worlds(folder: Path, count: int = 1) -> AsyncIterator[list[ProcessWorker]]:
+async def workers(folder: Path, count: int = 1) -> AsyncIterator[list[ProcessWorker]]:
     opened = [await ProcessWorkerHost().launch(launch_at(folder), Recorded()) for _ in range(count)]
     try:
         yield opened
     finally:
-        for world in opened:
-            await world.close()
+        for worker in opened:
+            await worker.close()
 
 
 def children(pid: int) -> list[int]:
@@ -68,13 +68,13 @@ def descriptors(pid: int) -> dict[int, str]:
     return found
 
 
-async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(tmp_path: Path) -> None:
-    async with worlds(tmp_path, 2) as (first, second):
+async def test_workers_outlive_a_killed_fork_server_and_the_next_comes_from_another(tmp_path: Path) -> None:
+    async with workers(tmp_path, 2) as (first, second):
         killed = fork_client.for_running_loop()
         await first.call(Op.RUN, "kept = 7")
 
         os.kill(killed.process.pid, signal.SIGKILL)
-        async with worlds(tmp_path) as [third]:
+        async with workers(tmp_path) as [third]:
             assert (await third.call(Op.RUN, "return kept")).result == "null"
             assert fork_client.for_running_loop() is not killed
             assert children(fork_client.for_running_loop().process.pid) == [third.pid]
@@ -87,23 +87,23 @@ async def test_worlds_outlive_a_killed_nursery_and_the_next_comes_from_another(t
         os.kill(killed.process.pid, 0)
 
 
-async def test_what_is_asked_before_it_is_known_how_a_world_ended_fails_with_it(tmp_path: Path) -> None:
-    async with worlds(tmp_path) as [world]:
-        bearing = fork_client.for_running_loop()
-        os.kill(bearing.process.pid, signal.SIGSTOP)
-        os.kill(world.pid, signal.SIGKILL)
+async def test_what_is_asked_before_it_is_known_how_a_worker_ended_fails_with_it(tmp_path: Path) -> None:
+    async with workers(tmp_path) as [worker]:
+        client = fork_client.for_running_loop()
+        os.kill(client.process.pid, signal.SIGSTOP)
+        os.kill(worker.pid, signal.SIGKILL)
         with anyio.fail_after(60):
-            while not bearing._requests:
+            while not client._requests:
                 await checkpoint()
-        asked = [world.call(Op.RUN, "return 1") for _ in range(3)]
-        os.kill(bearing.process.pid, signal.SIGCONT)
+        asked = [worker.call(Op.RUN, "return 1") for _ in range(3)]
+        os.kill(client.process.pid, signal.SIGCONT)
 
         for answer in asked:
             with pytest.raises(SessionGoneError, match="status -9"):
                 await answer
 
 
-async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
+async def test_a_fork_server_killed_while_it_is_asked_is_replaced(tmp_path: Path) -> None:
     stopped = fork_client.for_running_loop().process.pid
     os.kill(stopped, signal.SIGSTOP)
 
@@ -117,7 +117,7 @@ async def test_a_nursery_killed_while_it_is_asked_is_replaced(tmp_path: Path) ->
         await task.result().close()
 
 
-async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fork_server_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fork_client, "REPLY_TIMEOUT", 0.1)
     stopped = fork_client.for_running_loop().process.pid
     os.kill(stopped, signal.SIGSTOP)
@@ -125,15 +125,15 @@ async def test_a_nursery_that_does_not_answer_is_replaced(tmp_path: Path, monkey
     launch = asyncio.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded()))
     await asyncio.sleep(0)
     monkeypatch.undo()
-    world = await launch
+    worker = await launch
 
-    assert children(fork_client.for_running_loop().process.pid) == [world.pid]
+    assert children(fork_client.for_running_loop().process.pid) == [worker.pid]
     with pytest.raises(ProcessLookupError):
         os.kill(stopped, 0)
-    await world.close()
+    await worker.close()
 
 
-async def test_without_a_nursery_a_world_is_a_program_of_its_own(
+async def test_without_a_fork_server_a_worker_is_a_program_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> NoReturn:
@@ -142,71 +142,71 @@ async def test_without_a_nursery_a_world_is_a_program_of_its_own(
     monkeypatch.setattr(fork_client, "_by_loop", {})
     monkeypatch.setattr(fork_server_process, "acquire", refuse)
 
-    async with worlds(tmp_path) as [world]:
-        assert (await world.call(Op.RUN, "return 1")).result == "1"
-        assert world.pid in children(os.getpid())
+    async with workers(tmp_path) as [worker]:
+        assert (await worker.call(Op.RUN, "return 1")).result == "1"
+        assert worker.pid in children(os.getpid())
 
 
 async def test_a_launch_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
-    bearing = fork_client.for_running_loop().process.pid
-    os.kill(bearing, signal.SIGSTOP)
+    fork_server_pid = fork_client.for_running_loop().process.pid
+    os.kill(fork_server_pid, signal.SIGSTOP)
     with anyio.move_on_after(0.05):
         await ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())
-    os.kill(bearing, signal.SIGCONT)
+    os.kill(fork_server_pid, signal.SIGCONT)
     with anyio.fail_after(60):
         while fork_client.for_running_loop()._requests:
             await checkpoint()
-    assert children(bearing) == []
+    assert children(fork_server_pid) == []
 
-    async with worlds(tmp_path) as [world]:
-        assert children(bearing) == [world.pid]
+    async with workers(tmp_path) as [worker]:
+        assert children(fork_server_pid) == [worker.pid]
 
 
-async def test_a_world_holds_nothing_but_its_own_pipes_and_leads_a_session_of_its_own(tmp_path: Path) -> None:
-    async with worlds(tmp_path, 4) as opened:
-        bearing = fork_client.for_running_loop().process.pid
-        pids = [world.pid for world in opened]
+async def test_a_worker_holds_nothing_but_its_own_pipes_and_leads_a_session_of_its_own(tmp_path: Path) -> None:
+    async with workers(tmp_path, 4) as opened:
+        fork_server_pid = fork_client.for_running_loop().process.pid
+        pids = [worker.pid for worker in opened]
         held = [[name for _, name in sorted(descriptors(pid).items())] for pid in pids]
 
         assert [each[:3] for each in held] == [["/dev/null"] * 3] * 4
         pipes = [name for each in held for name in each[3:]]
         assert len(set(pipes)) == len(pipes) == 8
         assert all(name.startswith("pipe:") for name in pipes)
-        assert sorted(descriptors(bearing)) == [0, 1, 2, 3]
-        assert [os.getsid(pid) for pid in [bearing, *pids]] == [bearing, *pids]
-        names = [(await world.call(Op.RUN, "return os.tmpname()")).result for world in opened]
+        assert sorted(descriptors(fork_server_pid)) == [0, 1, 2, 3]
+        assert [os.getsid(pid) for pid in [fork_server_pid, *pids]] == [fork_server_pid, *pids]
+        names = [(await worker.call(Op.RUN, "return os.tmpname()")).result for worker in opened]
         assert len(set(names)) == 4
 
 
-async def test_what_two_hundred_worlds_took_is_given_back(tmp_path: Path) -> None:
+async def test_what_two_hundred_workers_took_is_given_back(tmp_path: Path) -> None:
     gc.collect()  # what other tests left open must not be closed while we count
-    async with worlds(tmp_path):
-        bearing, before = fork_client.for_running_loop().process.pid, len(descriptors(os.getpid()))
+    async with workers(tmp_path):
+        fork_server_pid, before = fork_client.for_running_loop().process.pid, len(descriptors(os.getpid()))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())) for _ in range(200)]
         opened = [task.result() for task in tasks]
-        assert len(children(bearing)) == 201
+        assert len(children(fork_server_pid)) == 201
 
-        answers = await asyncio.gather(*(world.call(Op.RUN, f"return {at}") for at, world in enumerate(opened)))
+        answers = await asyncio.gather(*(worker.call(Op.RUN, f"return {at}") for at, worker in enumerate(opened)))
         assert [int(reply.result) for reply in answers] == list(range(200))
-        for at, world in enumerate(opened):
-            os.kill(world.pid, signal.SIGKILL) if at % 2 else None
-            await world.close()
+        for at, worker in enumerate(opened):
+            os.kill(worker.pid, signal.SIGKILL) if at % 2 else None
+            await worker.close()
 
-        assert len(children(bearing)) == 1
+        assert len(children(fork_server_pid)) == 1
         assert len(descriptors(os.getpid())) == before
 
 
-def test_a_loop_that_was_closed_leaves_its_nursery_to_the_next(tmp_path: Path) -> None:
-    async def bearing() -> int:
-        async with worlds(tmp_path):
+def test_a_loop_that_was_closed_leaves_its_fork_server_to_the_next(tmp_path: Path) -> None:
+    async def fork_server_pid() -> int:
+        async with workers(tmp_path):
             return fork_client.for_running_loop().process.pid
 
-    assert asyncio.run(bearing()) == asyncio.run(bearing())
+    assert asyncio.run(fork_server_pid()) == asyncio.run(fork_server_pid())
 
 
-def test_a_world_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
-    """What a world imports by itself it waits for, and shares with nobody."""
+def test_a_worker_that_shows_an_app_imports_nothing_more(tmp_path: Path) -> None:
+    """What a worker imports by itself it waits for, and shares with no other worker."""
     (tmp_path / "ui" / "apps" / "note").mkdir(parents=True)
     (tmp_path / "ui" / "apps" / "note" / "app.lua").write_text("note = {type = 'Note'}")
     (tmp_path / "ui" / "apps" / "note" / "README.md").write_text("# Nótes 🗒\n\nWords.", encoding="utf-8")
@@ -225,9 +225,9 @@ def test_nothing_is_left_of_a_server_that_ended(tmp_path: Path, how: signal.Sign
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()
-        [bearing] = children(server.pid)
-        [world] = children(bearing)
-        watched = [os.pidfd_open(pid) for pid in (bearing, world)]
+        [fork_server_pid] = children(server.pid)
+        [worker] = children(fork_server_pid)
+        watched = [os.pidfd_open(pid) for pid in (fork_server_pid, worker)]
         try:
             server.send_signal(how)
             server.wait(60)

@@ -1,4 +1,4 @@
-"""Worlds for tests: a host, a place on disk, and outputs that remember."""
+"""Workers for tests: a host, a place on disk, and outputs that remember."""
 
 from dataclasses import dataclass, field
 

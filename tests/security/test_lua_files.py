@@ -64,8 +64,8 @@ def made(folder: Path, *names: str) -> None:
         file.write_text(SECRET)
 
 
-def world(folder: Path, **permissions: object) -> Bench:
-    """Start a world in a project with everything that apps must not touch."""
+def project_vm(folder: Path, **permissions: object) -> Bench:
+    """Start a Lua VM in a project with everything that apps must not touch."""
     made(folder, *OWN, *OF_HOSTS)
     (folder / "free").mkdir()
     base = folder / ".claude/ui"
@@ -79,7 +79,7 @@ def refused(bench: Bench, code: str) -> bool:
 
 @pytest.mark.covers("UI-PERM-1")
 def test_apps_save_in_storage_and_nowhere_else(tmp_path: Path) -> None:
-    bench = world(tmp_path)
+    bench = project_vm(tmp_path)
 
     bench.run("local f = io.open('.claude/ui/storage/notes.json', 'w') f:write('mine') f:close()")
     assert bench.run("return io.open('.claude/ui/storage/notes.json'):read('*a')") == "mine"
@@ -92,7 +92,7 @@ def test_apps_save_in_storage_and_nowhere_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", OWN)
 @pytest.mark.covers("UI-PERM-1", "UI-PERM-6")
 def test_our_own_files_are_neither_read_nor_written_whatever_is_permitted(tmp_path: Path, path: str) -> None:
-    bench = world(tmp_path, read=["/"], write=["/", str(tmp_path / path)])
+    bench = project_vm(tmp_path, read=["/"], write=["/", str(tmp_path / path)])
 
     attempts = [f"io.open('{path}', '{mode}')" for mode in ("r", "rb", "w", "a", "r+", "w+", "a+")]
     attempts += [f"loadfile('{path}')", f"os.remove('{path}')", f"os.rename('{path}', 'free/x')"]
@@ -105,7 +105,7 @@ def test_our_own_files_are_neither_read_nor_written_whatever_is_permitted(tmp_pa
 @pytest.mark.parametrize("path", OF_HOSTS)
 @pytest.mark.covers("UI-PERM-1", "UI-PERM-6")
 def test_files_that_hosts_run_by_themselves_are_written_only_where_named_exactly(tmp_path: Path, path: str) -> None:
-    wide = world(tmp_path, write=["{project}"])
+    wide = project_vm(tmp_path, write=["{project}"])
 
     assert refused(wide, f"io.open('{path}', 'w')")
     assert refused(wide, f"os.remove('{path}')")
@@ -119,7 +119,7 @@ def test_files_that_hosts_run_by_themselves_are_written_only_where_named_exactly
 )
 @pytest.mark.covers("UI-PERM-6")
 def test_a_directory_that_holds_protected_files_stays_where_it_is(tmp_path: Path, folder: str) -> None:
-    bench = world(tmp_path, write=["{project}"])
+    bench = project_vm(tmp_path, write=["{project}"])
 
     assert refused(bench, f"os.rename('{folder}', 'free/moved')")
     assert refused(bench, f"os.remove('{folder}')")
@@ -165,7 +165,7 @@ async def test_the_settings_of_a_directory_that_was_left_are_kept_from_the_next_
 
 @pytest.mark.covers("UI-PERM-6")
 def test_a_directory_brings_no_file_of_a_host_along(tmp_path: Path) -> None:
-    bench = world(tmp_path, write=["{base_dir}/storage", "{project}/free"])
+    bench = project_vm(tmp_path, write=["{base_dir}/storage", "{project}/free"])
     made(tmp_path, ".claude/ui/storage/kit/Makefile", "free/repo/.git/config")
 
     assert refused(bench, "os.rename('.claude/ui/storage/kit', 'free/kit')")
@@ -175,7 +175,7 @@ def test_a_directory_brings_no_file_of_a_host_along(tmp_path: Path) -> None:
 @pytest.mark.covers("UI-PERM-6")
 def test_renaming_makes_nothing_readable(tmp_path: Path) -> None:
     made(tmp_path, "out/x", ".claude/ui/storage/closed")
-    bench = world(tmp_path, read=["{base_dir}/storage"], write=["{base_dir}/storage", "{project}/out"],
+    bench = project_vm(tmp_path, read=["{base_dir}/storage"], write=["{base_dir}/storage", "{project}/out"],
                   deny_read=["{base_dir}/storage/closed"])  # fmt: skip
 
     assert refused(bench, "os.rename('out/x', '.claude/ui/storage/x')")
@@ -226,7 +226,7 @@ def test_code_and_texts_behind_a_link_are_read_as_far_as_apps_may_read(tmp_path:
 
 @pytest.mark.covers("UI-PERM-6")
 def test_removing_a_link_leaves_what_it_leads_to_and_renaming_one_is_refused(tmp_path: Path) -> None:
-    bench = world(tmp_path)
+    bench = project_vm(tmp_path)
     storage = tmp_path / ".claude/ui/storage"
     (storage / "link").symlink_to(tmp_path / "Makefile")
 
@@ -242,7 +242,7 @@ def test_a_directory_swapped_for_a_link_after_the_check_is_not_followed(tmp_path
     made(tmp_path, "outside/x", "base/storage/d/x")
 
     class Swapping(Permissions):
-        """Somebody else is quick: the directory is a link as soon as it has been resolved."""
+        """Another process wins the race: the directory is a link as soon as it has been resolved."""
 
         def real(self, path: str) -> str:
             found = super().real(path)
@@ -269,7 +269,7 @@ def test_a_star_stays_within_a_name(tmp_path: Path) -> None:
 
 @pytest.mark.covers("UI-PERM-1")
 def test_a_pipe_in_the_area_does_not_hold_the_app(tmp_path: Path) -> None:
-    bench = world(tmp_path)
+    bench = project_vm(tmp_path)
     os.mkfifo(tmp_path / ".claude/ui/storage/pipe")
 
     assert bench.run("return io.open('.claude/ui/storage/pipe') == nil") is True
@@ -278,7 +278,7 @@ def test_a_pipe_in_the_area_does_not_hold_the_app(tmp_path: Path) -> None:
 
 @pytest.mark.covers("UI-PERM-2")
 def test_a_refusal_names_the_path_and_the_line_that_would_allow_it_once_for_page_and_agent(tmp_path: Path) -> None:
-    bench = world(tmp_path)
+    bench = project_vm(tmp_path)
 
     for _ in range(3):
         message = bench.run("return (select(2, io.open('free/notes.txt', 'w')))")
@@ -323,7 +323,7 @@ def test_no_sequence_of_operations_reads_or_changes_a_protected_file(
     tmp_path_factory: pytest.TempPathFactory, area: list[str], sequence: list[tuple[str, str, str]]
 ) -> None:
     folder = tmp_path_factory.mktemp("project")
-    bench = world(folder, read=["/"], write=area)
+    bench = project_vm(folder, read=["/"], write=area)
     made(folder, "free/x")
     (folder / "free/x").write_text("open")
     (folder / "free/d").mkdir()

@@ -1,4 +1,4 @@
-"""A disk of its own for one test, which can be made read-only or full under whoever uses it."""
+"""A disk of its own for one test, which can be made read-only or full while it is in use."""
 
 import ctypes
 import os
@@ -19,13 +19,13 @@ class FailingDisk:
     def __init__(self, folder: Path, switch: Path) -> None:
         self.folder = folder
         self._switch = switch
-        self.mend()
+        self.repair()
 
     def fail(self, how: str) -> None:
         """Refuse every change from now on: `ro`, or `full`."""
         self._switch.write_text(how)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Take changes again."""
         self._switch.write_text("")
 
@@ -49,6 +49,6 @@ def failing_disk(around: Path) -> Iterator[FailingDisk]:
         try:
             yield disk
         finally:
-            disk.mend()
+            disk.repair()
             ctypes.CDLL(None).umount2(str(place).encode(), 2)
             process.kill()

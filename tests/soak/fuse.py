@@ -235,7 +235,7 @@ def serve(device: int, disk: Disk) -> None:
         try:
             os.write(device, ANSWER.pack(ANSWER.size + len(body), code, unique) + body)
         except OSError as error:
-            if error.errno != errno.ENOENT:  # whoever asked has left
+            if error.errno != errno.ENOENT:  # the client has left
                 raise
 
 

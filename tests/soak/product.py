@@ -126,7 +126,7 @@ def command_line(pid: int) -> str:
 
 
 def free_ports() -> tuple[int, int, int]:
-    """Return three ports nobody listens on, below those the system gives out."""
+    """Return three free ports, below those the system gives out."""
     found: list[int] = []
     for number in range(20000 + time.monotonic_ns() // 1000 % 10000, 32000):
         with socket.socket() as probe, suppress(OSError):

@@ -133,7 +133,7 @@ async def everything_read(crowd: Crowd) -> None:
 
 
 def main() -> int:
-    """Soak for the given minutes, 20 unless told, and say how it went."""
+    """Soak for the given minutes, 20 by default, and say how it went."""
     minutes = float(next(iter(sys.argv[1:]), "20"))
     with tempfile.TemporaryDirectory() as folder:
         outcome = anyio.run(soak, Path(folder), minutes * 60)

@@ -79,7 +79,7 @@ async def test_a_server_names_what_it_cannot_write_and_goes_on_with_everything_e
         await more(lambda: seen.clicks)
         await more(lambda: seen.calls)
 
-        disk.mend()
+        disk.repair()
         await more(lambda: len(seen.acknowledged))
         uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
         assert text(await crowd.call(http, "ui_upload_viewdef", uploaded)) == "Viewdef Tally.small uploaded"
@@ -154,7 +154,7 @@ async def test_a_server_is_started_and_stopped_by_its_words_while_the_disk_fails
         assert words in text(refused)
         assert WAY_OUT in text(refused)
         assert WAY_OUT in text(chat)
-        disk.mend()
+        disk.repair()
         assert not (await crowd.call(http, "ui_start", {}))["isError"]
         disk.fail(how)
     assert "Traceback" not in (tmp_path / "server.log").read_text()
@@ -217,7 +217,7 @@ async def test_the_chat_of_nlui_waits_for_its_disk_and_finishes_what_it_had_begu
             assert "Ada Lovelace" in text(listed)
             assert audited(disk) == []
 
-            disk.mend()
+            disk.repair()
             with anyio.fail_after(120):
                 while (answer := await person.allow()).status_code != 200:
                     await anyio.sleep(0.2)

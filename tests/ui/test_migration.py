@@ -1,4 +1,4 @@
-"""The move of our own files from `storage/` to `.ui-mcp/`: nobody's chat is lost, whatever happens on the way."""
+"""The move of our own files from `storage/` to `.ui-mcp/`: no chat is lost, whatever happens on the way."""
 
 import fcntl
 import os
@@ -281,7 +281,7 @@ def test_on_a_read_only_disk_nothing_moves_until_it_can_be_written(tmp_path: Pat
         workspace = old_project(disk.folder, "hello")
         disk.fail("ro")
         assert settled(workspace) == "storage"
-        disk.mend()
+        disk.repair()
         assert chat(workspace) == ["hello"]
         assert settled(workspace) == ".ui-mcp"
         assert chat(workspace) == ["hello"]
@@ -294,7 +294,7 @@ def test_on_a_full_disk_nothing_moves_and_nothing_is_left_over(tmp_path: Path) -
         workspace = old_project(disk.folder, "hello")
         disk.fail("full")
         assert settled(workspace) == "storage"
-        disk.mend()
+        disk.repair()
         assert settled(workspace) == ".ui-mcp"
         assert chat(workspace) == ["hello"]
 

@@ -86,9 +86,9 @@ class Server:
             self._process = None
 
     def children(self) -> list[int]:
-        """Return the processes of the sessions, which a nursery bore."""
+        """Return the processes of the sessions, children of the fork server."""
         assert self._process is not None
-        return [world for nursery in _children(self._process.pid) for world in _children(nursery)]
+        return [worker for fork_server in _children(self._process.pid) for worker in _children(fork_server)]
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call an MCP tool; answer its first text, parsed if it is JSON."""

@@ -230,7 +230,7 @@ def test_an_edited_lua_file_changes_what_is_shown(counter: Server, page: Page) -
     expect(page.locator("#half")).to_have_text("10")
 
 
-def test_what_a_broken_file_had_to_say_goes_when_it_is_mended(counter: Server, page: Page) -> None:
+def test_the_error_of_a_broken_file_goes_when_the_file_is_repaired(counter: Server, page: Page) -> None:
     page.goto(counter.url)
     (counter.app / "app.lua").write_text(COUNTER + "no lua")
     expect(page.get_by_role("alert")).to_contain_text("app.lua")

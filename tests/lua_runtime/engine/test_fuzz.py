@@ -1,4 +1,4 @@
-"""A hundred thousand random calls at the border: whatever comes, the process lives and the world answers."""
+"""A hundred thousand random calls at the border: whatever comes, the process lives and the worker answers."""
 
 import json
 import random
@@ -107,8 +107,8 @@ def an_entry(rng: random.Random) -> tuple[str, tuple[Scalar, ...]]:
 @pytest.mark.covers("UI-ROB-1", "UI-EXEC-3")
 def test_a_hundred_thousand_random_entries_never_end_the_process(tmp_path: Path) -> None:
     rng = random.Random(2)
-    for world in range(20):
-        bench = Bench(tmp_path / str(world), max_seconds=1, max_memory_mb=32)
+    for worker in range(20):
+        bench = Bench(tmp_path / str(worker), max_seconds=1, max_memory_mb=32)
         bench.viewdefs(
             App__DEFAULT='<b ui-value="n"></b><input ui-value="n"><i ui-action="go()"></i><ul ui-viewlist="rows"></ul>'
             '<div ui-view="rows?wrapper=lua.ViewList"></div>',

@@ -12,8 +12,8 @@ from ui_mcp.wire import Op
 
 
 async def run(folder: Path, code: str, **changes: object) -> Reply:
-    world = await ThreadWorkerHost().launch(launch_at(folder, **changes), Recorded())
-    return await world.call(Op.RUN, code)
+    worker = await ThreadWorkerHost().launch(launch_at(folder, **changes), Recorded())
+    return await worker.call(Op.RUN, code)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_memory_is_capped_and_given_back(tmp_path: Path, code: str) -> None:
 
 
 @pytest.mark.covers("UI-BUDG-4")
-def test_a_world_that_keeps_too_much_says_so(tmp_path: Path) -> None:
+def test_a_worker_that_keeps_too_much_says_so(tmp_path: Path) -> None:
     bench = Bench(tmp_path, max_memory_mb=16)
 
     code, message, _ = bench.enter("run", "keep = {} while true do keep = {keep} end")

@@ -218,7 +218,7 @@ async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Run
                 await reader.until(lambda n=number: reader.value("title").startswith(f"{n}x"))
                 reader.page.frames.clear()
                 if any(connection.closed for connection in pages):
-                    break  # before the server's own pings find that nobody answers
+                    break  # before the server's own pings find no answer
             with pytest.raises(ConnectionClosed) as closed:
                 await read_to_the_end(sleeper)
         await reader.click("press()")

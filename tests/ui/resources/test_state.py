@@ -66,7 +66,7 @@ async def test_changes_are_announced_and_the_last_one_always(tmp_path: Path) -> 
             heard.setdefault(announcement.uri, []).append(current_time())
 
     async def follow(host: UiServer) -> None:
-        """See the last change by reading when told, and only then."""
+        """See the last change by reading when notified, and only then."""
         read_at, shown = 0, -1
         while shown < 29:
             while len(heard.get("ui://state", ())) == read_at:

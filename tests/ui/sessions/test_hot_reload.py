@@ -96,7 +96,7 @@ async def test_without_the_kernels_hints_a_save_is_noticed_too(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
-async def test_what_stirs_in_a_folder_made_later_is_a_hint(tmp_path: Path) -> None:
+async def test_changes_in_a_folder_made_later_are_noticed(tmp_path: Path) -> None:
     hints = watch([tmp_path], deep=True)
     assert hints is not None
     (tmp_path / "new" / "below").mkdir(parents=True)

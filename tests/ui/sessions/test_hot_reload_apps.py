@@ -100,7 +100,7 @@ async def test_mutate_carries_a_renamed_field_over(app: Path, session: Session, 
 
 
 @pytest.mark.covers("UI-HOT-3")
-async def test_a_broken_file_keeps_the_old_code_and_is_reported_until_mended(
+async def test_a_broken_file_keeps_the_old_code_and_is_reported_until_repaired(
     app: Path, workspace: Workspace, session: Session, browser: Browser
 ) -> None:
     save(app / "app.lua", APP + "this is not lua")
@@ -115,8 +115,8 @@ async def test_a_broken_file_keeps_the_old_code_and_is_reported_until_mended(
     save(app / "app.lua", APP.replace('"!"', '" mended"'))
 
     await browser.until(lambda: browser.value("shown()") == "live mended")
-    broken, mended = browser.page.notices
-    assert (mended["code"], mended["text"]) == ("load_mended", broken["text"])
+    broken, resolved = browser.page.notices
+    assert (resolved["code"], resolved["text"]) == ("load_mended", broken["text"])
 
 
 @pytest.mark.covers("UI-HOT-3", "UI-LSES-5")
@@ -137,7 +137,7 @@ async def test_a_changed_viewdef_is_rendered_with_the_same_state(app: Path, sess
 
 
 @pytest.mark.covers("UI-HOT-8")
-async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported_until_mended(
+async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported_until_repaired(
     app: Path, session: Session, browser: Browser
 ) -> None:
     save(app / "viewdefs" / "Note.DEFAULT.html", "<template>no element</template>")

@@ -1,4 +1,4 @@
-"""Everything that goes through a session's door ends with detection, and pages follow."""
+"""Every call into a session ends with change detection, and pages follow."""
 
 from collections.abc import AsyncIterator
 
@@ -64,7 +64,7 @@ async def test_what_code_changed_before_it_failed_is_shown(shown: Session, brows
 
 
 @pytest.mark.covers("UI-LSES-9")
-async def test_timers_run_through_the_door_and_pages_follow(shown: Session, browser: Browser) -> None:
+async def test_timers_run_like_calls_and_pages_follow(shown: Session, browser: Browser) -> None:
     handles = await shown.run_lua(
         """
         local a = session:setTimeout(function() thing.n = thing.n + 1 end, 10)

@@ -42,9 +42,9 @@ async def tight_sessions(workspace: Workspace) -> AsyncIterator[SessionRegistry]
 
 
 def pid(session: Session) -> int:
-    world = session._supervisor.worker()
-    assert isinstance(world, ProcessWorker)
-    return world.pid
+    worker = session._supervisor.worker()
+    assert isinstance(worker, ProcessWorker)
+    return worker.pid
 
 
 async def killed(session: Session) -> None:
@@ -62,7 +62,7 @@ def told(session: Session) -> list[JsonObject]:
 
 
 @pytest.mark.covers("UI-ROB-1")
-async def test_a_killed_world_is_replaced_with_the_same_ids_and_events(sessions: SessionRegistry) -> None:
+async def test_a_killed_worker_is_replaced_with_the_same_ids_and_events(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     secret = session.secret
     await session.run_lua("x = 1 mcp.pushState({n = 1})")
@@ -141,7 +141,7 @@ async def test_another_session_does_not_notice(sessions: SessionRegistry) -> Non
     ],
     ids=["loop", "pattern", "tables", "rep", "doubling", "stack", "coroutine"],
 )
-async def test_runaway_code_ends_at_most_its_world(tight_sessions: SessionRegistry, code: str) -> None:
+async def test_runaway_code_ends_at_most_its_worker(tight_sessions: SessionRegistry, code: str) -> None:
     session = tight_sessions.get("1")
     other = await tight_sessions.create()
     with pytest.raises(UiMcpError), fail_after(60):
@@ -161,7 +161,7 @@ async def test_no_process_is_left_behind(workspace: Workspace) -> None:
             os.kill(number, 0)
 
 
-async def test_work_that_waits_at_the_door_while_the_world_dies_is_done_by_the_next(sessions: SessionRegistry) -> None:
+async def test_a_call_that_waits_while_the_worker_dies_is_answered_by_the_next(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     os.kill(pid(session), signal.SIGKILL)
     results = []

@@ -156,7 +156,7 @@ async def test_nothing_is_announced_again_before_its_time() -> None:
     assert announced == ["ui://state"]
 
 
-async def test_a_world_that_was_replaced_is_not_heard_any_more() -> None:
+async def test_a_worker_that_was_replaced_is_not_heard_any_more() -> None:
     heard: list[str] = []
     queue = EventQueue()
     pages = Pages(_nobody_asks)

@@ -25,7 +25,7 @@ async def test_an_agent_attaches_nothing_where_nothing_is(
     tmp_path: Path, announcements: Announcements, arguments: dict[str, str], code: str, said: str
 ) -> None:
     folder = tmp_path / ".claude" / "ui"
-    with socket.socket() as bound:  # a port that is taken, at which nobody listens
+    with socket.socket() as bound:  # a port that is taken but has no listener
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
         given: dict[str, Json] = {name: value.format(unused=port) for name, value in arguments.items()}
