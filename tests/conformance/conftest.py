@@ -13,7 +13,7 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.fixture(scope="session")
 def fixture_url() -> Iterator[str]:
-    """Serve the conformance face and return the URL of its `/mcp`."""
+    """Serve the conformance server and return the URL of its `/mcp`."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-m", "conformance.serve"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:

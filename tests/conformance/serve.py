@@ -1,4 +1,4 @@
-"""Serve the conformance face: `python -m conformance.serve [--stdio]`; over HTTP the port is the first line printed."""
+"""Serve the conformance server: `python -m conformance.serve [--stdio]`; over HTTP it prints the port first."""
 
 import sys
 
@@ -20,24 +20,24 @@ def _run(main: object) -> None:
 
 
 async def _stdio(stdin: int, stdout: int) -> None:
-    from conformance.faces import face
+    from conformance.definition import served_definition
     from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
-    await serve(McpServer(face()), stdin, stdout)
+    await serve(McpServer(served_definition()), stdin, stdout)
 
 
 async def _http() -> None:
     import anyio
 
-    from conformance.faces import face
+    from conformance.definition import served_definition
     from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
     from ui_mcp.webserver.server import bind, listening, port_of
 
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)
-    async with listening(SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({port}))), listener):
+    async with listening(SecurityMiddleware(McpRoutes(served_definition()), AccessRules(frozenset({port}))), listener):
         print(port, flush=True)
         await anyio.sleep_forever()
 

@@ -74,7 +74,7 @@ async def approvals_opened(folder: Path) -> AsyncIterator[Asked]:
         folder / "cache",
         connect_to({"good": upstream}),
         mode="guard",
-        approval_timeout=lambda _: 20.0 if _is_yes(asked.reply) else 0.02,  # nobody else answers what stays open
+        approval_timeout=lambda _: 20.0 if _is_yes(asked.reply) else 0.02,  # no one else answers what stays open
     )
     async with GatewayService(GatewaySettings.model_validate(chosen), around).running() as gateway:
         await gateway.ready()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, messages, mutated, text_of
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
@@ -49,7 +49,7 @@ MESSAGES += [
 ]  # type: ignore[list-item]
 FINE = {200, 202, 400, 404, 405, 406, 413, 415, 421, 503}
 OPAQUE = b'"Internal error"'
-"""What a client is told when nobody expected what happened."""
+"""The answer to a client after an unexpected error."""
 ACCEPT = "application/json, text/event-stream"
 
 
@@ -57,7 +57,7 @@ class HttpClients:
     """Two clients of one listener: a bad one with a session, and a good one."""
 
     def __init__(self) -> None:
-        self._app = SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({80})))
+        self._app = SecurityMiddleware(McpRoutes(sample_definition()), AccessRules(frozenset({80})))
         self._sessions: list[str] = []
 
     async def greet(self) -> None:

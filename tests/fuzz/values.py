@@ -51,7 +51,7 @@ any_json: SearchStrategy[Any] = scalars | trees | trees | deep
 
 
 def text_of(value: Any) -> str:
-    """Write JSON as the world does: numbers beyond 64 bits, NaN and lone surrogates included."""
+    """Write JSON as other programs do: numbers beyond 64 bits, NaN and lone surrogates included."""
     return json.dumps(value)
 
 

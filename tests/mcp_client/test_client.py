@@ -9,7 +9,7 @@ from typing import Literal
 import anyio
 import pytest
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.web import served
 from ui_mcp.errors import MountError, ResourceNotFoundError, UpstreamError
 from ui_mcp.jsontypes import JsonObject
@@ -32,7 +32,7 @@ async def mounted(transport: Transport, options: Options) -> AsyncIterator[McpCl
         async with connect(PROGRAM, options) as server:
             yield server
         return
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         base = str(client.base_url).rstrip("/")
         address: Address = HttpUrl(f"{base}/mcp") if transport == "http" else SseUrl(f"{base}/sse")
         async with connect(address, options) as server:
@@ -101,7 +101,7 @@ async def test_announcements_of_a_mounted_server_are_relayed(mode: Mode) -> None
 
     options = Options(mode=mode, start_seconds=PATIENCE, list_changed=lists.append, resource_updated=updated)
     async with (
-        served(face(announcements=bus)) as client,
+        served(sample_definition(announcements=bus)) as client,
         connect(HttpUrl(f"{str(client.base_url).rstrip('/')}/mcp"), options) as server,
     ):
         await server.subscribe("ui://state")

@@ -1,4 +1,4 @@
-"""Small faces for tests: a few tools with interesting manners, a few resources."""
+"""Small server definitions for tests: a few tools with unusual behaviour, a few resources."""
 
 import os
 import subprocess
@@ -61,7 +61,7 @@ async def fail(context: Any, args: NoArgs, call: Call) -> str:
 
 @tool("crash", NoArgs, title="Crash")
 async def crash(context: Any, args: NoArgs, call: Call) -> str:
-    """Fail in a way nobody expected."""
+    """Fail with an unexpected error."""
     raise ZeroDivisionError("secret detail in /home/someone")
 
 
@@ -146,7 +146,7 @@ class Resources:
 TOOLS = [echo, wait, hang, count, fail, crash, die, picture, facts, odd, noisy, app_only]
 
 
-def face(
+def sample_definition(
     *,
     announcements: Announcements | None = None,
     spill: Callable[[str], Awaitable[str]] | None = None,

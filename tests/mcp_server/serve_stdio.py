@@ -1,4 +1,4 @@
-"""The test face as a program: `python -m mcp_server.serve_stdio`."""
+"""The sample server as a program: `python -m mcp_server.serve_stdio`."""
 
 from ui_mcp.cli import entry
 
@@ -8,7 +8,7 @@ import anyio  # noqa: E402
 
 print("printed while importing")
 
-from mcp_server.definitions import face  # noqa: E402
+from mcp_server.definitions import sample_definition  # noqa: E402
 from ui_mcp.log import to_stderr  # noqa: E402
 from ui_mcp.mcp_server.server import McpServer  # noqa: E402
 from ui_mcp.mcp_server.transports.stdio import serve  # noqa: E402
@@ -16,7 +16,7 @@ from ui_mcp.mcp_server.transports.stdio import serve  # noqa: E402
 
 async def main() -> None:
     to_stderr()
-    await serve(McpServer(face()), *stdio)
+    await serve(McpServer(sample_definition()), *stdio)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.wire import wired
 from ui_mcp.errors import DISK_HINT
 from ui_mcp.mcp_server.results import KEPT_RESULTS, OverflowFiles
@@ -17,7 +17,7 @@ from ui_mcp.toolkit.tool import Call
 
 @pytest.mark.covers("MCP-RESULT-1", "MCP-RESULT-2", "MCP-RESULT-4")
 async def test_each_tool_answers_in_one_form() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         plain = (await wire.call("echo", text="grün"))["result"]
         picture = (await wire.call("picture"))["result"]
@@ -32,7 +32,7 @@ async def test_each_tool_answers_in_one_form() -> None:
 
 @pytest.mark.covers("MCP-RESULT-1", "MCP-ERR-1", "MCP-ERR-2")
 async def test_failures_have_the_code_their_cause_deserves(caplog: pytest.LogCaptureFixture) -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         failed = (await wire.call("fail"))["result"]
         wrong = (await wire.call("echo", txt="x"))["result"]
@@ -54,7 +54,7 @@ async def test_failures_have_the_code_their_cause_deserves(caplog: pytest.LogCap
 
 @pytest.mark.covers("MCP-TOOL-1")
 async def test_an_alias_can_be_called_but_is_not_listed() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         listed = [tool["name"] for tool in (await wire.ask("tools/list"))["result"]["tools"]]
         answer = await wire.call("say.again", text="x")
@@ -65,7 +65,7 @@ async def test_an_alias_can_be_called_but_is_not_listed() -> None:
 
 @pytest.mark.covers("MCP-TOOL-3", "MCP-TOOL-4")
 async def test_a_tool_is_listed_with_title_hints_and_a_closed_schema() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         listed = (await wire.ask("tools/list"))["result"]["tools"][0]
 
@@ -78,8 +78,8 @@ async def test_a_tool_is_listed_with_title_hints_and_a_closed_schema() -> None:
 
 
 @pytest.mark.covers("MCP-RESULT-4")
-async def test_text_that_utf8_cannot_write_is_mended_not_lost() -> None:
-    async with wired(face()) as wire:
+async def test_text_that_utf8_cannot_write_is_replaced_not_lost() -> None:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         answer = await wire.call("odd")
 
@@ -88,7 +88,7 @@ async def test_text_that_utf8_cannot_write_is_mended_not_lost() -> None:
 
 @pytest.mark.covers("MCP-RESULT-3")
 async def test_a_text_over_the_budget_goes_to_a_file_and_the_answer_says_where(tmp_path: Path) -> None:
-    async with wired(face(spill=OverflowFiles(lambda: tmp_path / "log"))) as wire:
+    async with wired(sample_definition(spill=OverflowFiles(lambda: tmp_path / "log"))) as wire:
         await wire.shake_hands()
         fits = await wire.call("echo", text="y" * 1000)
         answer = await wire.call("echo", text="xyz" * 1000)
@@ -121,7 +121,7 @@ async def test_only_the_last_results_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.covers("MCP-URI-2", "MCP-URI-3", "MCP-URI-4")
 async def test_resources_are_listed_and_read_with_their_type_under_both_schemes() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         listed = (await wire.ask("resources/list"))["result"]["resources"]
         templates = (await wire.ask("resources/templates/list"))["result"]["resourceTemplates"]
@@ -142,7 +142,7 @@ async def test_resources_are_listed_and_read_with_their_type_under_both_schemes(
 @pytest.mark.covers("MCP-URI-5", "MCP-ERR-1")
 @pytest.mark.parametrize(("modern", "code"), [(True, -32602), (False, -32002)])
 async def test_a_resource_that_cannot_be_read_is_an_error_of_the_era_with_its_uri(modern: bool, code: int) -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         missing, later, nothing, broken = [
             (await wire.ask("resources/read", {"uri": uri}, modern=modern))["error"]
@@ -163,7 +163,7 @@ async def fill(context: Any, args: NoArgs, call: Call) -> str:
 
 @pytest.mark.covers("MCP-ERR-1")
 async def test_a_disk_that_is_full_is_named_with_the_way_out() -> None:
-    async with wired(replace(face(), toolset=FunctionToolset(None, [fill]))) as wire:
+    async with wired(replace(sample_definition(), toolset=FunctionToolset(None, [fill]))) as wire:
         await wire.shake_hands()
         result = (await wire.call("fill"))["result"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.wire import APPS, ENVELOPE, HELLO, wired
 
 SERVER_INFO = {"name": "test", "title": "Test server", "version": "1.2.3"}
@@ -11,7 +11,7 @@ IDENTITY = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
 
 @pytest.mark.covers("MCP-ERA-1", "MCP-ERA-2", "MCP-STDIO-5", "MCP-CONF-5")
 async def test_discover_then_initialize_then_a_modern_call_work_on_one_pipe() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         discovered = await wire.ask("server/discover", modern=True)
         hello = await wire.shake_hands()
         modern = await wire.call("facts", modern=True)
@@ -38,7 +38,7 @@ async def test_discover_then_initialize_then_a_modern_call_work_on_one_pipe() ->
 )
 async def test_known_revisions_are_confirmed_and_others_answered_with_ours(offered: str | None, agreed: str) -> None:
     hello = {key: value for key, value in {**HELLO, "protocolVersion": offered}.items() if value is not None}
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         answer = await wire.ask("initialize", hello)
 
     assert answer["result"]["protocolVersion"] == agreed
@@ -46,7 +46,7 @@ async def test_known_revisions_are_confirmed_and_others_answered_with_ours(offer
 
 @pytest.mark.covers("MCP-ERA-3")
 async def test_a_second_initialize_negotiates_anew() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         first = await wire.shake_hands("2025-11-25")
         second = await wire.shake_hands("2024-11-05")
         answer = await wire.call("echo", text="still here")
@@ -58,7 +58,7 @@ async def test_a_second_initialize_negotiates_anew() -> None:
 @pytest.mark.covers("MCP-ERA-4")
 async def test_an_incomplete_envelope_is_refused_by_name_and_a_foreign_version_with_ours() -> None:
     version, capabilities = ENVELOPE
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         bare = await wire.ask("server/discover")
         half = await wire.ask("tools/list", {"_meta": {version: "2026-07-28"}})
         future = await wire.ask("tools/list", {"_meta": {version: "2099-01-01", capabilities: {}}})
@@ -72,7 +72,7 @@ async def test_an_incomplete_envelope_is_refused_by_name_and_a_foreign_version_w
 
 @pytest.mark.covers("MCP-ERA-5")
 async def test_a_modern_request_learns_nothing_from_an_earlier_handshake() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands(capabilities=APPS)
         answer = await wire.ask("tools/list", modern=True)
         told = await wire.call("facts", modern=True)
@@ -96,7 +96,7 @@ async def test_a_modern_request_learns_nothing_from_an_earlier_handshake() -> No
 async def test_modern_results_say_who_answers_and_how_long_they_hold(
     method: str, params: dict[str, str], ttl: int, scope: str
 ) -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         result = (await wire.ask(method, params, modern=True))["result"]
 
     assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", ttl, scope)
@@ -105,7 +105,7 @@ async def test_modern_results_say_who_answers_and_how_long_they_hold(
 
 @pytest.mark.covers("MCP-ERA-6")
 async def test_handshake_results_carry_nothing_of_the_modern_envelope() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         answers = [
             await wire.ask("tools/list"),
@@ -121,7 +121,7 @@ async def test_handshake_results_carry_nothing_of_the_modern_envelope() -> None:
 async def test_both_eras_tell_the_same_identity_and_capabilities() -> None:
     capabilities = {"tools": {"listChanged": False}, "resources": {"subscribe": True, "listChanged": True}}
     extensions = {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         hello = (await wire.shake_hands())["result"]
         discovered = (await wire.ask("server/discover", modern=True))["result"]
 
@@ -153,7 +153,7 @@ async def test_methods_we_do_not_serve_are_unknown(method: str, era: str) -> Non
         "resources/subscribe": {"uri": "ui://state"},
         "resources/unsubscribe": {"uri": "ui://state"},
     }.get(method, {})
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         if era == "handshake":
             await wire.shake_hands()
         answer = await wire.ask(method, params, modern=era == "modern")
@@ -165,7 +165,7 @@ async def test_methods_we_do_not_serve_are_unknown(method: str, era: str) -> Non
 @pytest.mark.parametrize("modern", [True, False])
 async def test_tools_for_pages_are_listed_to_clients_that_show_pages(modern: bool) -> None:
     meta = {**ENVELOPE, "io.modelcontextprotocol/clientCapabilities": APPS}
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands(capabilities=APPS)
         listed = (await wire.ask("tools/list", {"_meta": meta} if modern else {}))["result"]["tools"]
 
@@ -174,7 +174,7 @@ async def test_tools_for_pages_are_listed_to_clients_that_show_pages(modern: boo
 
 @pytest.mark.covers("MCP-SDK-2")
 async def test_a_call_gives_the_same_answer_in_both_eras() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         for name in ("echo", "fail", "picture"):
             arguments = {"text": "x"} if name == "echo" else {}

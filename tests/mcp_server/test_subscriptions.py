@@ -6,7 +6,7 @@ import tracemalloc
 import anyio
 import pytest
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.wire import ENVELOPE, HELLO, Wire, wired
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.notifications import CHANNEL
@@ -29,7 +29,7 @@ async def listen(wire: Wire, number: int, **wanted: object) -> dict[str, object]
 @pytest.mark.covers("MCP-SUB-1", "MCP-SUB-2", "MCP-SUB-3")
 async def test_both_eras_hear_of_one_change_on_one_connection() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus)) as wire:
+    async with wired(sample_definition(announcements=bus)) as wire:
         await wire.shake_hands()
         await wire.ask("resources/subscribe", {"uri": "ui://state"})
         await listen(wire, 50, resourceSubscriptions=["ui://state"])
@@ -44,7 +44,7 @@ async def test_both_eras_hear_of_one_change_on_one_connection() -> None:
 @pytest.mark.covers("MCP-SUB-2")
 async def test_subscribing_is_idempotent_and_ends_with_unsubscribe() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus)) as wire:
+    async with wired(sample_definition(announcements=bus)) as wire:
         await wire.shake_hands()
         for _ in range(2):
             assert (await wire.ask("resources/subscribe", {"uri": "ui://later"}))["result"] == {}
@@ -62,7 +62,7 @@ async def test_subscribing_is_idempotent_and_ends_with_unsubscribe() -> None:
 @pytest.mark.covers("MCP-SUB-3", "R-NO-11")
 async def test_a_stream_honours_what_we_announce_and_tells_nothing_else() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus)) as wire:
+    async with wired(sample_definition(announcements=bus)) as wire:
         honoured = await listen(
             wire,
             1,
@@ -87,7 +87,7 @@ async def test_a_stream_honours_what_we_announce_and_tells_nothing_else() -> Non
 @pytest.mark.covers("MCP-SUB-3", "R-NO-11")
 async def test_several_streams_live_side_by_side_until_each_is_cancelled() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus)) as wire:
+    async with wired(sample_definition(announcements=bus)) as wire:
         await listen(wire, 1, resourceSubscriptions=["ui://chat/a"])
         await listen(wire, 2, resourceSubscriptions=["ui://chat/a"])
         await wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
@@ -105,8 +105,8 @@ async def test_several_streams_live_side_by_side_until_each_is_cancelled() -> No
 @pytest.mark.covers("MCP-SUB-4")
 async def test_a_change_between_registration_and_acknowledgement_is_not_lost() -> None:
     bus = Announcements()
-    service_face = face(announcements=bus)
-    async with wired(service_face) as wire, anyio.create_task_group() as tasks:
+    definition = sample_definition(announcements=bus)
+    async with wired(definition) as wire, anyio.create_task_group() as tasks:
 
         async def announce_often() -> None:
             while True:
@@ -125,7 +125,7 @@ async def test_a_change_between_registration_and_acknowledgement_is_not_lost() -
 @pytest.mark.covers("MCP-SUB-2")
 async def test_listings_are_announced_only_to_clients_that_finished_the_handshake() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus)) as wire:
+    async with wired(sample_definition(announcements=bus)) as wire:
         bus.list_changed("resources")
         await wire.shake_hands()
         await wire.ask("ping")
@@ -136,9 +136,9 @@ async def test_listings_are_announced_only_to_clients_that_finished_the_handshak
 
 
 @pytest.mark.covers("MCP-CHAN-1")
-async def test_channel_events_go_to_handshake_clients_of_faces_that_declare_the_channel() -> None:
+async def test_channel_events_go_to_handshake_clients_of_servers_that_declare_the_channel() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus, experimental={CHANNEL: {}})) as wire:
+    async with wired(sample_definition(announcements=bus, experimental={CHANNEL: {}})) as wire:
         hello = await wire.shake_hands()
         discovered = await wire.ask("server/discover", modern=True)
         bus.channel_event("pressed", {"app": "contacts"})
@@ -151,7 +151,7 @@ async def test_channel_events_go_to_handshake_clients_of_faces_that_declare_the_
 
 @pytest.mark.covers("MCP-LIM-3")
 async def test_a_thousand_connections_with_streams_leave_nothing_behind() -> None:
-    service = McpServer(face())
+    service = McpServer(sample_definition())
 
     async def nowhere(message: object) -> None:
         return None
@@ -175,7 +175,7 @@ async def test_a_thousand_connections_with_streams_leave_nothing_behind() -> Non
 @pytest.mark.slow
 @pytest.mark.covers("MCP-LIM-3")
 async def test_ten_thousand_calls_of_one_connection_leave_no_memory_behind() -> None:
-    conversation = ClientConnection(McpServer(face()))
+    conversation = ClientConnection(McpServer(sample_definition()))
 
     async def nowhere(message: object) -> None:
         return None

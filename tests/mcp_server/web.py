@@ -1,4 +1,4 @@
-"""The test face behind real HTTP, guarded as in the product."""
+"""The sample server behind real HTTP, guarded as in the product."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,11 +15,11 @@ JSON = {"Content-Type": "application/json", "Accept": "application/json, text/ev
 
 
 @asynccontextmanager
-async def served(face: ServerDefinition, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
-    """Serve a face and return a client whose base is the server."""
+async def served(definition: ServerDefinition, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
+    """Serve a definition and return a client whose base is the server."""
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)
-    endpoints = McpRoutes(face, **options)
+    endpoints = McpRoutes(definition, **options)
     async with listening(SecurityMiddleware(endpoints, AccessRules(frozenset({port}))), listener):
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=JSON, timeout=120) as client:
             yield client

@@ -86,14 +86,14 @@ class Wire:
 
 
 @asynccontextmanager
-async def wired(face: ServerDefinition) -> AsyncIterator[Wire]:
-    """Serve a face on pipes for the length of the block."""
+async def wired(definition: ServerDefinition) -> AsyncIterator[Wire]:
+    """Serve a definition on pipes for the length of the block."""
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
     wire = Wire(our_out, our_in)
 
     async def run() -> None:
-        await serve(McpServer(face), their_in, their_out, orphan_check=False)
+        await serve(McpServer(definition), their_in, their_out, orphan_check=False)
         os.close(their_out)
         wire.ended.set()
 

@@ -9,7 +9,7 @@ import anyio
 import httpx2
 import pytest
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.web import served
 from mcp_server.wire import ENVELOPE, HELLO
 from ui_mcp.mcp_server.server import McpServer
@@ -56,7 +56,7 @@ def rpc(method: str, params: dict[str, Any] | None = None, number: int = 1) -> d
 @pytest.mark.covers("MCP-SSE-1", "MCP-SSE-2", "MCP-SSE-3", "MCP-SSE-4")
 @pytest.mark.parametrize("post_path", ["/message", "/messages"])
 async def test_answers_to_posts_arrive_on_the_stream_in_both_eras(post_path: str) -> None:
-    async with served(face(), post_path=post_path) as client, streaming(client) as stream:
+    async with served(sample_definition(), post_path=post_path) as client, streaming(client) as stream:
         accepted = await client.post(stream.endpoint, json=rpc("initialize", HELLO))
         hello = await stream.message()
         await client.post(stream.endpoint, json={"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -81,7 +81,7 @@ async def test_answers_to_posts_arrive_on_the_stream_in_both_eras(post_path: str
 @pytest.mark.parametrize("path", ["/message", "/messages"])
 @pytest.mark.parametrize("name", ["sessionId", "session_id"])
 async def test_every_spelling_of_the_post_address_works(path: str, name: str) -> None:
-    async with served(face()) as client, streaming(client) as stream:
+    async with served(sample_definition()) as client, streaming(client) as stream:
         session = stream.endpoint.partition("=")[2]
         accepted = await client.post(f"{path}?{name}={session}", json=rpc("ping"))
 
@@ -91,7 +91,7 @@ async def test_every_spelling_of_the_post_address_works(path: str, name: str) ->
 
 @pytest.mark.covers("MCP-SSE-2")
 async def test_posts_that_cannot_be_taken_say_why() -> None:
-    async with served(face()) as client, streaming(client) as stream:
+    async with served(sample_definition()) as client, streaming(client) as stream:
         statuses = [
             (await client.post("/message", json=rpc("ping"))).status_code,
             (await client.post("/message?sessionId=nobody", json=rpc("ping"))).status_code,
@@ -111,7 +111,7 @@ async def test_posts_that_cannot_be_taken_say_why() -> None:
 @pytest.mark.covers("MCP-SSE-3", "MCP-LIM-2")
 async def test_a_closed_stream_ends_its_session_at_once() -> None:
     bus = Announcements()
-    async with served(face(announcements=bus)) as client:
+    async with served(sample_definition(announcements=bus)) as client:
         async with streaming(client) as stream:
             await client.post(stream.endpoint, json=rpc("tools/call", {"name": "hang", "arguments": {}}))
         with anyio.fail_after(60):
@@ -122,7 +122,7 @@ async def test_a_closed_stream_ends_its_session_at_once() -> None:
 @pytest.mark.covers("MCP-SSE-3", "MCP-SUB-2")
 async def test_updates_arrive_between_the_answers() -> None:
     bus = Announcements()
-    async with served(face(announcements=bus)) as client, streaming(client) as stream:
+    async with served(sample_definition(announcements=bus)) as client, streaming(client) as stream:
         await client.post(stream.endpoint, json=rpc("initialize", HELLO))
         await stream.message()
         await client.post(stream.endpoint, json=rpc("resources/subscribe", {"uri": "ui-mcp://state"}, 2))
@@ -133,7 +133,7 @@ async def test_updates_arrive_between_the_answers() -> None:
 
 
 async def test_a_message_that_was_still_coming_when_its_stream_closed_finds_no_session() -> None:
-    endpoint = SseEndpoint(McpServer(face()))
+    endpoint = SseEndpoint(McpServer(sample_definition()))
     left, over = anyio.Event(), anyio.Event()
     streamed: list[Any] = []
     answered: list[Any] = []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.wire import ENVELOPE, Message, wired
 from ui_mcp.toolkit.announcements import Announcements
 
@@ -38,7 +38,7 @@ def request(number: int, method: str, **params: object) -> Message:
     ],
 )
 async def test_what_is_no_message_gets_an_error_and_the_next_call_works(line: str | bytes, code: int) -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         await wire.line(line)
         refused = await wire.receive()
@@ -65,7 +65,7 @@ async def test_what_is_no_message_gets_an_error_and_the_next_call_works(line: st
     ],
 )
 async def test_wrong_types_and_unknown_methods_are_named(method: str, params: Message, code: int) -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         refused = await wire.ask(method, params)
         answer = await wire.ask("ping")
@@ -92,7 +92,7 @@ async def test_wrong_types_and_unknown_methods_are_named(method: str, params: Me
     )
 )
 async def test_no_json_value_stops_the_pump(message: object) -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.send(message)
         await wire.send(request(999, "ping"))
         while (await wire.receive()).get("id") != 999:  # type: ignore[union-attr]
@@ -102,7 +102,7 @@ async def test_no_json_value_stops_the_pump(message: object) -> None:
 @pytest.mark.covers("MCP-STDIO-3", "MCP-STDIO-4")
 async def test_lines_of_five_megabytes_pass_both_ways() -> None:
     words = "ä" * 2_500_000
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         async with anyio.create_task_group() as tasks:
             message = request(7, "tools/call", name="echo", arguments={"text": words})
@@ -114,7 +114,7 @@ async def test_lines_of_five_megabytes_pass_both_ways() -> None:
 
 @pytest.mark.covers("MCP-STDIO-6")
 async def test_a_blocked_call_delays_nobody_and_a_cancelled_one_is_never_answered() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         await wire.send(request(100, "tools/call", name="hang", arguments={}))
         await wire.send(request(101, "tools/call", name="hang", arguments={}, _meta=ENVELOPE))
@@ -132,7 +132,7 @@ async def test_a_blocked_call_delays_nobody_and_a_cancelled_one_is_never_answere
 
 @pytest.mark.covers("MCP-STDIO-7")
 async def test_at_end_of_file_everything_read_is_answered_and_blocked_calls_end_empty() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         await wire.send(request(1, "tools/call", name="wait", arguments={}))
         await wire.send(
@@ -152,7 +152,7 @@ async def test_at_end_of_file_everything_read_is_answered_and_blocked_calls_end_
 
 @pytest.mark.covers("MCP-STDIO-7")
 async def test_a_last_line_without_a_break_is_answered_too() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         os.write(wire._out, json.dumps(request(5, "ping")).encode())
         wire.hang_up()
 
@@ -161,7 +161,7 @@ async def test_a_last_line_without_a_break_is_answered_too() -> None:
 
 @pytest.mark.covers("MCP-STDIO-8")
 async def test_a_client_that_no_longer_reads_ends_the_server() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         wire.stop_reading()
         await wire.send(request(9, "ping"))
@@ -178,7 +178,7 @@ async def test_each_message_is_one_line_of_utf8_ended_by_a_line_feed() -> None:
     from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
 
-    await serve(McpServer(face()), their_in, their_out, orphan_check=False)
+    await serve(McpServer(sample_definition()), their_in, their_out, orphan_check=False)
     os.close(their_out)
 
     assert os.read(our_in, 1000) == b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
@@ -188,7 +188,7 @@ async def test_each_message_is_one_line_of_utf8_ended_by_a_line_feed() -> None:
 
 @pytest.mark.covers("MCP-STDIO-4", "MCP-LIM-4")
 async def test_a_slow_reader_gets_everything_in_order_and_the_loop_goes_on() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         for number in range(200, 260):
             await wire.send(request(number, "tools/call", name="echo", arguments={"text": "x" * 20_000}))
@@ -202,7 +202,7 @@ async def test_a_slow_reader_gets_everything_in_order_and_the_loop_goes_on() -> 
 @pytest.mark.covers("MCP-LIM-4")
 async def test_a_client_that_never_reads_its_notifications_loses_its_connection() -> None:
     bus = Announcements()
-    async with wired(face(announcements=bus)) as wire:
+    async with wired(sample_definition(announcements=bus)) as wire:
         await wire.shake_hands()
         await wire.ask("resources/subscribe", {"uri": "ui://chat/inbox"})
         batch = {"messages": ["x" * 10_000]}
@@ -213,7 +213,7 @@ async def test_a_client_that_never_reads_its_notifications_loses_its_connection(
 
 @pytest.mark.covers("MCP-ERA-3")
 async def test_a_call_before_the_handshake_is_told_what_is_missing() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         early = await wire.call("echo", text="x")
         unknown = await wire.ask("no/such")
         await wire.shake_hands()
@@ -227,7 +227,7 @@ async def test_a_call_before_the_handshake_is_told_what_is_missing() -> None:
 
 @pytest.mark.covers("MCP-ERA-2")
 async def test_a_batch_of_2025_03_26_is_answered_as_one_array() -> None:
-    async with wired(face()) as wire:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands("2025-03-26")
         await wire.send([request(1, "ping"), {"jsonrpc": "2.0", "method": "notifications/x"}, request(2, "nope"), 7])
         answers = await wire.receive()
@@ -239,8 +239,8 @@ async def test_a_batch_of_2025_03_26_is_answered_as_one_array() -> None:
 
 
 @pytest.mark.covers("MCP-ERA-2")
-async def test_progress_is_told_in_both_eras_to_whoever_gave_a_token() -> None:
-    async with wired(face()) as wire:
+async def test_progress_is_sent_in_both_eras_to_clients_that_gave_a_token() -> None:
+    async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         for meta in ({"progressToken": "t"}, {"progressToken": "t", **ENVELOPE}):
             await wire.send(request(50, "tools/call", name="count", arguments={}, _meta=meta))

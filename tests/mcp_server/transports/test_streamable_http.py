@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_server.definitions import face
+from mcp_server.definitions import sample_definition
 from mcp_server.web import served
 from mcp_server.wire import ENVELOPE, HELLO
 from ui_mcp.mcp_server.notifications import MAX_WAITING
@@ -57,7 +57,7 @@ async def events(answer: httpx2.Response, count: int) -> list[Any]:
 
 @pytest.mark.covers("MCP-HTTP-3", "MCP-HTTP-5")
 async def test_a_handshake_session_lives_from_initialize_to_delete() -> None:
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         session = await shake_hands(client)
         called = await client.post(
             "/mcp", json=rpc("tools/call", {"name": "echo", "arguments": {"text": "x"}}), headers=session
@@ -72,7 +72,7 @@ async def test_a_handshake_session_lives_from_initialize_to_delete() -> None:
 
 @pytest.mark.covers("MCP-HTTP-3")
 async def test_without_a_session_get_and_delete_are_not_allowed_and_calls_need_one() -> None:
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         got = await client.get("/mcp")
         deleted = await client.delete("/mcp")
         put = await client.put("/mcp", json={})
@@ -103,7 +103,7 @@ async def test_modern_headers_must_agree_with_the_body(
 ) -> None:
     post = modern("tools/call", {"name": "echo", "arguments": {"text": "x"}}, "echo")
     headers = {name: value for name, value in {**post["headers"], **change}.items() if value is not None}
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         answer = await client.post("/mcp", json=post["json"], headers=headers)
 
     assert (answer.status_code, answer.json().get("error", {}).get("code")) == (status, code)
@@ -121,7 +121,7 @@ def test_a_modern_request_without_readable_metadata_stands_alone(params: Any) ->
 async def test_modern_refusals_have_the_status_that_fits() -> None:
     version, capabilities = ENVELOPE
     future = {version: "2099-01-01", capabilities: {}}
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         unknown = await client.post("/mcp", **modern("no/such"))
         pinged = await client.post("/mcp", **modern("ping"))
         other = await client.post(
@@ -145,7 +145,7 @@ async def test_modern_refusals_have_the_status_that_fits() -> None:
 
 @pytest.mark.covers("MCP-HTTP-5")
 async def test_progress_turns_the_answer_into_a_stream_in_both_eras() -> None:
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         session = await shake_hands(client)
         params = {"name": "count", "arguments": {}}
         old = await client.post(
@@ -165,7 +165,7 @@ async def test_progress_turns_the_answer_into_a_stream_in_both_eras() -> None:
 @pytest.mark.covers("MCP-HTTP-5")
 async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> None:
     bus = Announcements()
-    async with served(face(announcements=bus)) as client:
+    async with served(sample_definition(announcements=bus)) as client:
         for _ in range(3):
             post = modern(
                 "subscriptions/listen", {"notifications": {"resourceSubscriptions": ["ui://chat/a"]}}, number=9
@@ -180,7 +180,7 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
 @pytest.mark.covers("MCP-HTTP-5", "MCP-HTTP-6")
 async def test_a_call_that_takes_its_time_becomes_a_stream_that_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "KEEP_ALIVE_SECONDS", 0.05)
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         post = modern("tools/call", {"name": "hang", "arguments": {}}, "hang")
         async with client.stream("POST", "/mcp", **post) as answer:
             lines = answer.aiter_lines()
@@ -194,7 +194,7 @@ async def test_a_call_that_takes_its_time_becomes_a_stream_that_is_kept_alive(mo
 async def test_a_client_that_takes_json_only_gets_json_only() -> None:
     params = {"name": "count", "arguments": {}, "_meta": {**ENVELOPE, "progressToken": 5}}
     headers = {**modern("tools/call", {}, "count")["headers"], "Accept": "application/json"}
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         counted = await client.post("/mcp", json=rpc("tools/call", params), headers=headers)
         stream = modern("subscriptions/listen", {"notifications": {}})
         plain = {**stream["headers"], "Accept": "application/json"}
@@ -212,7 +212,7 @@ def _mailboxes(bus: Announcements) -> int:
 @pytest.mark.covers("MCP-HTTP-3", "MCP-SUB-2")
 async def test_the_session_stream_brings_updates_and_the_newest_stream_wins() -> None:
     bus = Announcements()
-    async with served(face(announcements=bus)) as client:
+    async with served(sample_definition(announcements=bus)) as client:
         session = await shake_hands(client)
         await client.post("/mcp", json=rpc("resources/subscribe", {"uri": "ui://state"}), headers=session)
         async with client.stream("GET", "/mcp", headers=session) as first:
@@ -229,7 +229,7 @@ async def test_the_session_stream_brings_updates_and_the_newest_stream_wins() ->
 @pytest.mark.covers("R-NO-13", "R-NO-9")
 async def test_a_session_without_a_stream_is_told_all_the_same_and_shakes_hands_again_if_it_missed_something() -> None:
     bus = Announcements()
-    async with served(face(announcements=bus)) as client:
+    async with served(sample_definition(announcements=bus)) as client:
         session = await shake_hands(client)
         uris = ["ui://chat/inbox/kept", "ui://chat/inbox/dropped"]
         for uri in uris:
@@ -262,7 +262,7 @@ async def test_a_session_without_a_stream_is_told_all_the_same_and_shakes_hands_
     ],
 )
 async def test_bodies_that_cannot_be_read_are_refused(content: bytes, headers: dict[str, str], status: int) -> None:
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         answer = await client.post("/mcp", content=content, headers=headers)
 
     assert answer.status_code == status
@@ -270,7 +270,7 @@ async def test_bodies_that_cannot_be_read_are_refused(content: bytes, headers: d
 
 @pytest.mark.covers("MCP-SEC-1")
 async def test_foreign_hosts_and_origins_are_turned_away_on_every_path() -> None:
-    async with served(face()) as client:
+    async with served(sample_definition()) as client:
         for path in ("/mcp", "/sse", "/message", "/messages"):
             rebound = await client.post(path, json={}, headers={"Host": "evil.example"})
             foreign = await client.post(path, json={}, headers={"Origin": "https://evil.example"})
@@ -279,7 +279,7 @@ async def test_foreign_hosts_and_origins_are_turned_away_on_every_path() -> None
 
 @pytest.mark.covers("MCP-HTTP-1")
 async def test_streamable_http_can_be_left_out() -> None:
-    async with served(face(), streamable=False) as client:
+    async with served(sample_definition(), streamable=False) as client:
         answer = await client.post("/mcp", **modern("server/discover"))
 
     assert answer.status_code == 404
@@ -288,7 +288,7 @@ async def test_streamable_http_can_be_left_out() -> None:
 @pytest.mark.slow
 @pytest.mark.covers("MCP-LIM-1")
 async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -> None:
-    app = SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({80})))
+    app = SecurityMiddleware(McpRoutes(sample_definition()), AccessRules(frozenset({80})))
     initialize = rpc("initialize", {"protocolVersion": 5})
     rejected: list[tuple[str, Message, dict[str, str], int]] = [
         ("/mcp", rpc("tools/list"), {"mcp-session-id": "nobody"}, 404),
@@ -337,7 +337,7 @@ async def test_ten_thousand_rejected_requests_leave_no_session_and_no_memory() -
     path=st.sampled_from(["/mcp", "/message", "/messages", "/other"]),
 )
 async def test_no_request_makes_the_server_fail(body: Any, headers: dict[str, str], path: str) -> None:
-    app = SecurityMiddleware(McpRoutes(face()), AccessRules(frozenset({80})))
+    app = SecurityMiddleware(McpRoutes(sample_definition()), AccessRules(frozenset({80})))
 
     assert await status_of(app, path, body, headers) in {200, 202, 400, 404, 405, 406, 415}
 
@@ -370,7 +370,7 @@ async def status_of(app: SecurityMiddleware, path: str, body: Any, headers: dict
 async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
-    sessions = Sessions(McpServer(face()), clock=lambda: now)
+    sessions = Sessions(McpServer(sample_definition()), clock=lambda: now)
     opened = [sessions.open("local") for _ in range(3)]
     first, second, third = [session for session in opened if session]
     with sessions.using(first):
@@ -389,7 +389,7 @@ async def test_idle_sessions_end_and_the_longest_idle_makes_room(monkeypatch: py
 
 @pytest.mark.covers("MCP-LIM-5")
 async def test_a_flood_of_handshakes_ends_sessions_of_its_own_connection_before_any_other() -> None:
-    endpoint = StreamableEndpoint(McpServer(face()))
+    endpoint = StreamableEndpoint(McpServer(sample_definition()))
     living = await session_of(endpoint, ("127.0.0.1", 40_000))
 
     for _ in range(1500):
@@ -401,7 +401,7 @@ async def test_a_flood_of_handshakes_ends_sessions_of_its_own_connection_before_
 
 @pytest.mark.covers("MCP-LIM-5")
 async def test_a_flood_over_many_connections_ends_sessions_that_only_shook_hands_first() -> None:
-    endpoint = StreamableEndpoint(McpServer(face()))
+    endpoint = StreamableEndpoint(McpServer(sample_definition()))
     living = await session_of(endpoint, ("127.0.0.1", 40_000))
     found = endpoint.sessions.find(living)
     assert found is not None
@@ -418,7 +418,7 @@ async def test_a_flood_over_many_connections_ends_sessions_that_only_shook_hands
 def test_a_flood_that_uses_its_sessions_ends_none_that_was_in_use_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
     now = 0.0
-    sessions = Sessions(McpServer(face()), clock=lambda: now)
+    sessions = Sessions(McpServer(sample_definition()), clock=lambda: now)
 
     def opened(port: int, uses: int, pause: float) -> Session:
         nonlocal now
@@ -440,7 +440,7 @@ def test_a_flood_that_uses_its_sessions_ends_none_that_was_in_use_for_longer(mon
 @pytest.mark.covers("MCP-LIM-5")
 def test_a_flooding_principal_ends_none_of_another_principals_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions_module, "MAX_SESSIONS", 3)
-    sessions = Sessions(McpServer(face()))
+    sessions = Sessions(McpServer(sample_definition()))
     anna = sessions.open("anna")
     assert anna is not None
 
@@ -475,7 +475,7 @@ async def session_of(endpoint: StreamableEndpoint, client: tuple[str, int]) -> s
 
 @pytest.mark.covers("R-NO-13")
 async def test_a_session_that_missed_something_is_gone_before_its_stream_ends() -> None:
-    endpoint = StreamableEndpoint(McpServer(face()))
+    endpoint = StreamableEndpoint(McpServer(sample_definition()))
     session = endpoint.sessions.open("local")
     assert session is not None
     session.client.queue.subscribe("ui://chat/a")

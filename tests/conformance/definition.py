@@ -1,4 +1,4 @@
-"""The face the conformance suite drives: its tools, resources and prompts on our own core."""
+"""The server that the conformance suite tests: its tools, resources and prompts on our own core."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def _messages(*contents: JsonObject) -> JsonObject:
     return {"messages": [{"role": "user", "content": content} for content in contents]}
 
 
-def face() -> ServerDefinition:
+def served_definition() -> ServerDefinition:
     announcements = Announcements()
     prompts = SuitePrompts()
     base = ServerDefinition(
