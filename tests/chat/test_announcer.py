@@ -33,14 +33,14 @@ class Heard:
     def __init__(self, bus: Announcements) -> None:
         self.all: list[ResourceUpdated] = []
         self.subscribed = False
-        self._bell = anyio.Event()
+        self._posted = anyio.Event()
         bus.listen(self._hear)
 
     def _hear(self, announcement: Announcement) -> bool:
         assert isinstance(announcement, ResourceUpdated)
         self.all.append(announcement)
-        self._bell.set()
-        self._bell = anyio.Event()
+        self._posted.set()
+        self._posted = anyio.Event()
         return self.subscribed
 
     def of(self, uri: str) -> list[ResourceUpdated]:
@@ -49,12 +49,12 @@ class Heard:
     async def until(self, uri: str, count: int = 1) -> None:
         with anyio.fail_after(60):
             while len(self.of(uri)) < count:
-                await self._bell.wait()
+                await self._posted.wait()
 
 
 @pytest.fixture(autouse=True)
 def no_net(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is found by the look that a tail takes now and then although nobody told it of anything."""
+    """The tail's fallback poll finds nothing: only notifications count."""
     monkeypatch.setattr(tails, "IDLE_SECONDS", 3600.0)
 
 
@@ -248,7 +248,7 @@ async def test_another_process_is_woken_without_looking(tmp_path: Path) -> None:
 def test_lost_doubled_and_reordered_hints_change_nothing(
     posts: list[tuple[str, int]], hints: list[list[int]], limit: int
 ) -> None:
-    """After each post the followers named in `hints` hear of it: perhaps nobody, perhaps one of them three times."""
+    """After each post the followers named in `hints` hear of it: perhaps none, perhaps one of them three times."""
     with TemporaryDirectory() as folder:
         anyio.run(_hinted, Path(folder), posts, hints, limit)
 

@@ -1,4 +1,4 @@
-"""The chat over plain HTTP, on a face's own listener and on the ui server's two."""
+"""The chat over plain HTTP, on a chat server's own listener and on the ui server's two."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -8,7 +8,7 @@ import anyio
 import httpx2 as httpx
 import pytest
 
-from chat.faces import face_of
+from chat.human_server import human_server
 from person_client import let_in
 from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import Chat
@@ -22,7 +22,7 @@ async def served(folder: Path, rate: float = 20) -> AsyncIterator[tuple[Chat, st
     listener = bind("127.0.0.1", 0)
     port = port_of(listener)
     async with (
-        face_of(folder, port, rate) as (chat, app),
+        human_server(folder, port, rate) as (chat, app),
         listening(SecurityMiddleware(app, AccessRules(frozenset({port}))), listener),
     ):
         yield chat, f"http://127.0.0.1:{port}"
@@ -172,7 +172,7 @@ async def test_tokens_say_who_posts(tmp_path: Path) -> None:
 
 
 @pytest.mark.covers("R-ID-6", "UI-PERSON-6")
-async def test_the_human_face_lets_nobody_in_without_token_or_credential(tmp_path: Path) -> None:
+async def test_the_human_side_refuses_requests_without_token_or_credential(tmp_path: Path) -> None:
     async with served(tmp_path) as (_, url), httpx.AsyncClient(base_url=url, timeout=30) as http:
         assert (await http.get("/chat/inbox")).status_code == 401
         assert (await http.post("/chat/messages", json={"content": "x"})).status_code == 401

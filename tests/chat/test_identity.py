@@ -70,7 +70,7 @@ async def test_a_caller_without_a_token_is_who_the_transport_says(store: ChatSto
 
 
 @pytest.mark.covers("R-ID-6")
-async def test_a_face_asks_for_a_token_once_there_is_one_for_its_side(store: ChatStore) -> None:
+async def test_a_chat_server_asks_for_a_token_once_there_is_one_for_its_side(store: ChatStore) -> None:
     keys = AccessTokens(store)
     await keys.create("bot", ROLES["agent"])
     human = Authenticator(keys, principal("human", "human"), open_scope=POST_USER)

@@ -31,10 +31,10 @@ async def test_a_post_is_announced_although_every_connection_was_cut(
 ) -> None:
     monkeypatch.setattr(tail, "IDLE_SECONDS", 3600.0)  # it must not be found by a look that comes anyway
     url = postgres_url()
-    bus, bell = Announcements(), anyio.Event()
+    bus, announced = Announcements(), anyio.Event()
 
     def hear(announcement: Announcement) -> None:
-        bell.set()
+        announced.set()
 
     async with open_chat(url, announcements=bus), open_chat(url) as elsewhere:
         bus.listen(hear)
@@ -45,7 +45,7 @@ async def test_a_post_is_announced_although_every_connection_was_cut(
                 with suppress(ChatError):
                     await elsewhere.post(HUMAN, "user", DEFAULT_CONVERSATION, [Draft("after the cut", client_id="1")])
                     break
-            await bell.wait()
+            await announced.wait()
 
 
 @pytest.mark.covers("R-ST-6", "R-IN-5")

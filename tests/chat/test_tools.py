@@ -1,4 +1,4 @@
-"""The tools of both faces, without a transport."""
+"""The tools of both sides, without a transport."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from ui_mcp.toolkit.tool import Call, Text
 
 
 @dataclass
-class Faces:
+class Sides:
     chat: Chat
     human: ChatTools
     assistant: ChatTools
     resources: ChatResources
 
     async def call(self, name: str, **arguments: object) -> JsonObject:
-        face = self.human if "human" in name else self.assistant
-        result = await face.call(name, arguments, Call())
+        side = self.human if "human" in name else self.assistant
+        result = await side.call(name, arguments, Call())
         text = result.content[0]
         assert isinstance(text, Text)
         assert loads(text.text) == result.structured
@@ -37,20 +37,20 @@ class Faces:
 
 
 @pytest.fixture
-async def faces(tmp_path: object) -> AsyncIterator[Faces]:
+async def sides(tmp_path: object) -> AsyncIterator[Sides]:
     async with open_chat(f"sqlite:///{tmp_path}/storage/runtime.db") as chat:
         keys = AccessTokens(chat.store)
         human = chat_context(chat, Authenticator(keys, principal("human", "human")))
         agent = chat_context(chat, Authenticator(keys, principal("agent", "agent")))
-        yield Faces(chat, ChatTools(human, "human"), ChatTools(agent, "assistant"), ChatResources(agent))
+        yield Sides(chat, ChatTools(human, "human"), ChatTools(agent, "assistant"), ChatResources(agent))
 
 
 @pytest.mark.covers("R-PO-1", "R-PO-2", "R-PO-8", "R-IN-1", "R-IN-7")
-async def test_what_both_sides_post_is_in_the_inbox(faces: Faces) -> None:
-    asked = await faces.call("chat_human_post", mime="text/markdown", content="Deploy now?")
-    answered = await faces.call("chat_assistant_post", content="Done.")
+async def test_what_both_sides_post_is_in_the_inbox(sides: Sides) -> None:
+    asked = await sides.call("chat_human_post", mime="text/markdown", content="Deploy now?")
+    answered = await sides.call("chat_assistant_post", content="Done.")
 
-    assert await faces.read("ui://chat/inbox") == {
+    assert await sides.read("ui://chat/inbox") == {
         "last_id": answered["id"],
         "messages": [
             {**asked, "author": "user", "mime": "text/markdown", "content": "Deploy now?"},
@@ -60,64 +60,64 @@ async def test_what_both_sides_post_is_in_the_inbox(faces: Faces) -> None:
 
 
 @pytest.mark.covers("R-IN-1", "R-NO-12")
-async def test_an_empty_inbox_says_so(faces: Faces) -> None:
-    assert await faces.read("ui://chat/inbox") == {"last_id": None, "messages": []}
-    assert await faces.read("ui://chat/head") == {"last_id": None}
+async def test_an_empty_inbox_says_so(sides: Sides) -> None:
+    assert await sides.read("ui://chat/inbox") == {"last_id": None, "messages": []}
+    assert await sides.read("ui://chat/head") == {"last_id": None}
 
 
 @pytest.mark.covers("R-NA-1", "R-PO-5")
-async def test_every_spelling_of_the_seeds_reaches_its_tool(faces: Faces) -> None:
+async def test_every_spelling_of_the_seeds_reaches_its_tool(sides: Sides) -> None:
     for name in ("chat_human_post", "chat.human.post"):
-        await faces.call(name, content=name)
+        await sides.call(name, content=name)
     for name in ("chat_assistant_post", "chat.assistant.post", "post"):
-        await faces.call(name, content=name)
-    await faces.human.call("post", {"content": "post"}, Call())
+        await sides.call(name, content=name)
+    await sides.human.call("post", {"content": "post"}, Call())
     reads = [
-        (await faces.call(name, limit=2))["messages"]
+        (await sides.call(name, limit=2))["messages"]
         for name in ("chat_read_since", "chat.read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since")
     ]
-    waits = [(await faces.call(name, limit=2))["messages"] for name in ("chat_wait_since", "chat.wait_since")]
+    waits = [(await sides.call(name, limit=2))["messages"] for name in ("chat_wait_since", "chat.wait_since")]
 
     assert all(read == reads[0] for read in reads + waits)
-    authors = [message["author"] for message in (await faces.call("read_since"))["messages"]]
+    authors = [message["author"] for message in (await sides.call("read_since"))["messages"]]
     assert authors == ["user", "user", "assistant", "assistant", "assistant", "user"]
 
 
 @pytest.mark.covers("R-NA-2")
-async def test_the_listed_names_are_chosen_and_the_others_stay_callable(faces: Faces) -> None:
-    async def listed(face: ChatTools) -> list[str]:
-        return [tool.name for tool in await face.tools(Call())]
+async def test_the_listed_names_are_chosen_and_the_others_stay_callable(sides: Sides) -> None:
+    async def listed(side: ChatTools) -> list[str]:
+        return [tool.name for tool in await side.tools(Call())]
 
-    dotted = ChatTools(faces.human._context, "human", Naming(names="dotted"))
+    dotted = ChatTools(sides.human._context, "human", Naming(names="dotted"))
 
-    assert await listed(faces.human) == ["chat_human_post", "chat_read_since", "chat_wait_since"]
-    assert await listed(faces.assistant) == ["chat_assistant_post", "chat_read_since", "chat_wait_since"]
+    assert await listed(sides.human) == ["chat_human_post", "chat_read_since", "chat_wait_since"]
+    assert await listed(sides.assistant) == ["chat_assistant_post", "chat_read_since", "chat_wait_since"]
     assert await listed(dotted) == ["chat.human.post", "chat.read_since", "chat.wait_since"]
     assert not (await dotted.call("chat_human_post", {"content": "x"}, Call())).is_error
 
 
 @pytest.mark.covers("R-NA-3")
-async def test_the_old_names_work_with_a_note_or_not_at_all(faces: Faces) -> None:
-    noted = await faces.assistant.call("ui.send_message", {"mime": "text/markdown", "content": "x"}, Call())
-    off = ChatTools(faces.assistant._context, "assistant", Naming(legacy="off"))
-    shown = ChatTools(faces.assistant._context, "assistant", Naming(legacy="list"))
+async def test_the_old_names_work_with_a_note_or_not_at_all(sides: Sides) -> None:
+    noted = await sides.assistant.call("ui.send_message", {"mime": "text/markdown", "content": "x"}, Call())
+    off = ChatTools(sides.assistant._context, "assistant", Naming(legacy="off"))
+    shown = ChatTools(sides.assistant._context, "assistant", Naming(legacy="list"))
 
     assert (noted.meta or {})["ui-mcp/deprecated"] == "chat_assistant_post"
     assert "ui_send_message" in [tool.name for tool in await shown.tools(Call())]
     with pytest.raises(UnknownToolError):
         await off.call("ui_send_message", {"content": "x"}, Call())
     with pytest.raises(UnknownToolError):
-        await faces.human.call("chat_assistant_post", {"content": "x"}, Call())
+        await sides.human.call("chat_assistant_post", {"content": "x"}, Call())
 
 
 @pytest.mark.covers("R-PO-6", "R-IN-11")
-async def test_a_batch_is_posted_together_and_once(faces: Faces) -> None:
+async def test_a_batch_is_posted_together_and_once(sides: Sides) -> None:
     batch = [{"content": "a", "client_id": "1"}, {"content": "b", "client_id": "2"}]
-    first = await faces.call("chat_human_post", messages=batch)
-    again = await faces.call("chat_human_post", messages=batch)
+    first = await sides.call("chat_human_post", messages=batch)
+    again = await sides.call("chat_human_post", messages=batch)
 
     assert first == again
-    assert (await faces.call("chat_read_since"))["last_id"] == first["ids"][-1] == first["last_id"]
+    assert (await sides.call("chat_read_since"))["last_id"] == first["ids"][-1] == first["last_id"]
 
 
 @pytest.mark.covers("R-PO-7")
@@ -136,43 +136,43 @@ async def test_a_batch_is_posted_together_and_once(faces: Faces) -> None:
     ],
 )
 async def test_errors_are_complete_in_text_and_structure(
-    faces: Faces, name: str, arguments: JsonObject, code: str
+    sides: Sides, name: str, arguments: JsonObject, code: str
 ) -> None:
-    assert (await faces.call(name, **arguments))["error"]["code"] == code
+    assert (await sides.call(name, **arguments))["error"]["code"] == code
 
 
 @pytest.mark.covers("R-RS-11")
-async def test_results_hint_at_unread_messages(faces: Faces) -> None:
-    await faces.call("chat_human_post", content="psst")
+async def test_results_hint_at_unread_messages(sides: Sides) -> None:
+    await sides.call("chat_human_post", content="psst")
 
-    posted = await faces.assistant.call("chat_assistant_post", {"content": "working"}, Call())
-    read = await faces.assistant.call("chat_read_since", {}, Call())
+    posted = await sides.assistant.call("chat_assistant_post", {"content": "working"}, Call())
+    read = await sides.assistant.call("chat_read_since", {}, Call())
 
     assert posted.meta == {"ui-mcp/unread": {"default": 1}}
     assert read.meta is None
 
 
 @pytest.mark.covers("R-IN-9", "R-IN-8")
-async def test_other_conversations_and_pages_are_resources_too(faces: Faces) -> None:
-    await faces.call("chat_human_post", conversation="ops", messages=[{"content": str(n)} for n in range(5)])
+async def test_other_conversations_and_pages_are_resources_too(sides: Sides) -> None:
+    await sides.call("chat_human_post", conversation="ops", messages=[{"content": str(n)} for n in range(5)])
 
-    ops = await faces.read("ui://chat/inbox/ops")
-    page = await faces.read("ui://chat/inbox?limit=2")
-    ops_page = await faces.read(f"ui://chat/inbox/ops?after={ops['messages'][1]['id']}&limit=2")
+    ops = await sides.read("ui://chat/inbox/ops")
+    page = await sides.read("ui://chat/inbox?limit=2")
+    ops_page = await sides.read(f"ui://chat/inbox/ops?after={ops['messages'][1]['id']}&limit=2")
 
     assert [message["content"] for message in ops["messages"]] == ["0", "1", "2", "3", "4"]
     assert page["messages"] == []
     assert [message["content"] for message in ops_page["messages"]] == ["2", "3"]
     assert ops_page["has_more"]
-    assert await faces.read("ui://chat/head/ops") == {"last_id": ops["last_id"]}
+    assert await sides.read("ui://chat/head/ops") == {"last_id": ops["last_id"]}
 
 
 @pytest.mark.parametrize("uri", ["ui://chat", "ui://chat/inboxes", "ui://chat/inbox/a%20b", "ui://chat/head?after=1"])
-async def test_unknown_resources_are_not_found(faces: Faces, uri: str) -> None:
+async def test_unknown_resources_are_not_found(sides: Sides, uri: str) -> None:
     with pytest.raises(NotFoundError):
-        await faces.read(uri)
+        await sides.read(uri)
 
 
-async def test_a_bad_cursor_in_a_uri_is_refused(faces: Faces) -> None:
+async def test_a_bad_cursor_in_a_uri_is_refused(sides: Sides) -> None:
     with pytest.raises(RefusedError):
-        await faces.read("ui://chat/inbox?after=x")
+        await sides.read("ui://chat/inbox?after=x")

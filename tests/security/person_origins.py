@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chat.faces import face_of
+from chat.human_server import human_server
 from gateway.gateways import gateway
 from ui_mcp.app.person_listener import person_app_beside
 from ui_mcp.app.ui_server import open_host
@@ -23,7 +23,7 @@ from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, port_of
 
-KINDS = ("ui", "approvals", "nlui", "face")
+KINDS = ("ui", "approvals", "nlui", "chat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +65,5 @@ async def _app(kind: str, folder: Path, port: int, stack: AsyncExitStack) -> Any
         endpoints = McpRoutes(gateway_definition(chat.gateway, GatewayOptions()), post_path="/messages")
         stack.callback(endpoints.close)
         return SecurityMiddleware(chat_app(chat, endpoints, Access(str(port))), rules)
-    _, app = await stack.enter_async_context(face_of(folder / ".claude" / "ui", port))
+    _, app = await stack.enter_async_context(human_server(folder / ".claude" / "ui", port))
     return SecurityMiddleware(app, rules)

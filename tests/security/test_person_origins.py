@@ -123,7 +123,7 @@ async def test_the_driven_browser_gets_nothing_here_not_even_the_page(kind: str,
 
 
 @pytest.mark.covers("UI-PERSON-1")
-@pytest.mark.parametrize("kind", ["ui", "approvals", "face"])
+@pytest.mark.parametrize("kind", ["ui", "approvals", "chat"])
 async def test_without_a_credential_only_pages_and_their_files_are_read(kind: str, tmp_path: Path) -> None:
     async with person_origin(kind, tmp_path) as origin, httpx2.AsyncClient(base_url=origin.url, timeout=60) as client:
         read = {
@@ -185,7 +185,7 @@ async def test_wrong_codes_are_limited_and_a_right_one_is_good_once_and_here_alo
 @pytest.mark.parametrize("kind", KINDS)
 async def test_the_page_can_be_framed_and_reached_by_no_other_page(kind: str, tmp_path: Path) -> None:
     async with person_origin(kind, tmp_path) as origin, httpx2.AsyncClient(base_url=origin.url, timeout=60) as client:
-        page = await client.get("/chat" if kind == "face" else "/", headers=HTML)
+        page = await client.get("/chat" if kind == "chat" else "/", headers=HTML)
 
     policy = dict(part.strip().partition(" ")[::2] for part in page.headers["content-security-policy"].split(";"))
     assert page.status_code == 200

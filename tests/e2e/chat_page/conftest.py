@@ -1,4 +1,4 @@
-"""The chat page in a real browser, served by a face in this process."""
+"""The chat page in a real browser, served by this process."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ class Room:
     foreign: list[str] = field(default_factory=list)
 
     async def open(self, *, width: int = 1000, height: int = 760, scheme: str = "light", known: bool = True) -> Page:
-        """Open the page as the person, or as somebody who is not `known`."""
+        """Open the page as the person, or as a person who is not `known`."""
         context = await self.browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme=scheme,  # type: ignore[arg-type]
@@ -68,14 +68,14 @@ def link(url: str) -> str:
 
 
 @asynccontextmanager
-async def face(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
+async def chat_server(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, str]]:
     served = ChatServerOptions("human", str(folder))
     async with open_served_chat(served) as (config, chat, announcements):
         listener = bind("127.0.0.1", port)
-        desk = OpenChat(chat, directory_of(served, chat, always=True))
-        endpoints = McpRoutes(chat_definition(served, config, desk, announcements), principal=principal_of)
+        opened = OpenChat(chat, directory_of(served, chat, always=True))
+        endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         rules = AccessRules(frozenset({port_of(listener)}))
-        app = SecurityMiddleware(face_app("human", desk, 100, endpoints, port_of(listener)), rules)
+        app = SecurityMiddleware(face_app("human", opened, 100, endpoints, port_of(listener)), rules)
         try:
             async with listening(app, listener):
                 yield chat, f"http://127.0.0.1:{port_of(listener)}"
@@ -98,7 +98,7 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
     """A served chat with a browser."""
     path = chromium()
     async with AsyncExitStack() as stack:
-        chat, url = await stack.enter_async_context(face(tmp_path))
+        chat, url = await stack.enter_async_context(chat_server(tmp_path))
         playwright = await stack.enter_async_context(async_playwright())
         browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         stack.push_async_callback(browser.close)

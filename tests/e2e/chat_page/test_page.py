@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from e2e.chat_page.conftest import AGENT, HUMAN, Room, face, link
+from e2e.chat_page.conftest import AGENT, HUMAN, Room, chat_server, link
 from ports import free_ports
 from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.message import Draft
@@ -180,13 +180,13 @@ async def test_the_chat_asks_for_a_code_or_a_token_and_shows_neither_in_the_addr
 @pytest.mark.covers("CHAT-PAGE-4")
 async def test_the_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back(tmp_path: Path, room: Room) -> None:
     (port,) = free_ports(1)
-    async with face(tmp_path / "other", port) as (_, url):
+    async with chat_server(tmp_path / "other", port) as (_, url):
         page = await (await room.browser.new_context()).new_page()
         await page.goto(link(url))
         await expect(page.get_by_text("No messages yet")).to_be_visible()
     await expect(page.get_by_role("status")).to_contain_text("cannot be reached")
 
-    async with face(tmp_path / "other", port) as (chat, _):
+    async with chat_server(tmp_path / "other", port) as (chat, _):
         await chat.post(AGENT, "assistant", "default", [Draft("back again")])
         await expect(page.get_by_text("back again")).to_be_visible()
         await expect(page.get_by_role("status")).to_be_hidden()

@@ -1,4 +1,4 @@
-"""The channel of Claude Code, switched on by a setting, on the assistant's face."""
+"""The channel of Claude Code, switched on by a setting, on the assistant's side."""
 
 import json
 import subprocess

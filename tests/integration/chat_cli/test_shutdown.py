@@ -1,4 +1,4 @@
-"""A face that is asked to stop answers whoever waits and says nothing on stderr."""
+"""A chat server that is asked to stop answers waiting clients and writes nothing to stderr."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from terminals import with_terminal
 
 
 @pytest.mark.covers("R-BR-5")
-async def test_a_stopping_face_ends_streams_and_waits_cleanly(tmp_path: Path) -> None:
+async def test_a_stopping_chat_server_ends_streams_and_waits_cleanly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(tmp_path)]
     with subprocess.Popen(with_terminal(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

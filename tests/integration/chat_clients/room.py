@@ -1,4 +1,4 @@
-"""Clients of other libraries as processes of their own, and the chat's faces as they are really started."""
+"""Clients of other libraries as processes of their own, and both sides of the chat as they are really started."""
 
 import json
 import os
@@ -96,26 +96,26 @@ class Room:
     urls: dict[str, str] = field(default_factory=dict)
     _token: str = ""
 
-    async def server(self, face: str) -> str:
-        """Start a face on a port; return its URL."""
+    async def server(self, side: str) -> str:
+        """Start a side on a port; return its URL."""
         process = await self.stack.enter_async_context(
-            running(with_terminal([*UI_MCP, "chat", "--face", face, "--port", "0", "--dir", str(self.folder)]))
+            running(with_terminal([*UI_MCP, "chat", "--face", side, "--port", "0", "--dir", str(self.folder)]))
         )
         assert process.stdout is not None
         with anyio.fail_after(LIMIT):
             line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 1000)
-        self.urls[face] = line.decode().split()[-1]
-        return self.urls[face]
+        self.urls[side] = line.decode().split()[-1]
+        return self.urls[side]
 
-    async def client(self, kind: str, transport: str, face: str) -> Client:
-        """Connect a client to a face; on stdio it starts a server of its own."""
+    async def client(self, kind: str, transport: str, side: str) -> Client:
+        """Connect a client to a side; on stdio it starts a server of its own."""
         script, mode, environment = CLIENTS[kind]
-        token = await self.token() if face == "human" else ""
+        token = await self.token() if side == "human" else ""
         if transport == "stdio":
-            command = ["env", f"UI_MCP_TOKEN={token}", *UI_MCP, "chat", "--face", face, "--dir", str(self.folder)]
+            command = ["env", f"UI_MCP_TOKEN={token}", *UI_MCP, "chat", "--face", side, "--dir", str(self.folder)]
             target = json.dumps(command)
         else:
-            target = (self.urls.get(face) or await self.server(face)) + PATHS[transport]
+            target = (self.urls.get(side) or await self.server(side)) + PATHS[transport]
         command = [python_of(environment), str(HERE / script), mode, transport, target]
         client = Client(await self.stack.enter_async_context(running(command, CHAT_TOKEN=token)))
         await client.line(lambda line: line.get("event") == "connected")

@@ -29,7 +29,7 @@ async def test_an_orchestrator_follows_the_human_and_survives_a_restart(room: Ro
     assert [(m["id"], m["author"], m["content"]) for m in page["messages"]] == [(posted["id"], "user", "Deploy now?")]
     watermark = page["last_id"]
 
-    # The agent answers: it is in the inbox, and nobody is notified.
+    # The agent answers: it is in the inbox, and no client is notified.
     answered = await agent.call("chat.assistant.post", mime="text/markdown", content="Deploying.")
     assert (await human.read())["last_id"] == answered["id"]
     await human.call("chat_human_post", content="Thanks")
@@ -85,7 +85,7 @@ async def test_the_batch_rides_along_and_the_alias_notifies_under_its_own_name(r
 
 
 @pytest.mark.covers("R-NA-2")
-async def test_each_face_lists_its_own_three_tools(room: Room) -> None:
+async def test_each_side_lists_its_own_three_tools(room: Room) -> None:
     human = await room.client("mcp 2 modern", "http", "human")
     agent = await room.client("mcp 2 modern", "stdio", "assistant")
 

@@ -82,7 +82,7 @@ class Connection:
 
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[tuple[int, int]]:
-    """Run the human face; yield its port and process id."""
+    """Run the human side; yield its port and process id."""
     command = [sys.executable, "-m", "ui_mcp", "chat", "--face", "human", "--port", "0", "--dir", str(folder)]
     Connection.token = await human_token(folder)
     async with running(with_terminal(command)) as process:

@@ -1,4 +1,4 @@
-"""The human face of a chat over HTTP, in this process."""
+"""The person's side of a chat over HTTP, in this process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,14 +14,14 @@ from ui_mcp.webserver.auth import principal_of
 
 
 @asynccontextmanager
-async def face_of(folder: Path, port: int, rate: float = 20.0) -> AsyncIterator[tuple[Chat, Any]]:
-    """Yield the chat of a base directory and the application of its human face."""
+async def human_server(folder: Path, port: int, rate: float = 20.0) -> AsyncIterator[tuple[Chat, Any]]:
+    """Yield the chat of a base directory and the application of its human side."""
     served = ChatServerOptions("human", str(folder))
     async with open_served_chat(served) as (config, chat, announcements):
-        desk = OpenChat(chat, directory_of(served, chat, always=True))
-        endpoints = McpRoutes(chat_definition(served, config, desk, announcements), principal=principal_of)
+        opened = OpenChat(chat, directory_of(served, chat, always=True))
+        endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         try:
-            yield chat, face_app("human", desk, rate, endpoints, port)
+            yield chat, face_app("human", opened, rate, endpoints, port)
         finally:
             chat.tail.cancel_waiters()
             endpoints.close()
