@@ -62,11 +62,11 @@ class Judged:
     def start(self) -> None:
         """Begin, or begin anew after a restart, with what the store kept."""
         self.store = open_store(str(self.folder / "approvals.db"))
-        self.desk = ApprovalService(self.store)
+        self.approvals = ApprovalService(self.store)
         self._audit = Audit(self.folder / "audit.jsonl", "full", self.scrubber)
-        patience = ApprovalSettings(sync_wait_s=0)
-        rulebook = EnforcementSettings(lambda _: Policy(self.mode, self.standing, self.fixed), patience)
-        self.policed = PolicyEnforcer(self.catalogue, self.desk, rulebook, self._audit, self.scrubber)
+        approval = ApprovalSettings(sync_wait_s=0)
+        enforcement = EnforcementSettings(lambda _: Policy(self.mode, self.standing, self.fixed), approval)
+        self.enforcer = PolicyEnforcer(self.catalogue, self.approvals, enforcement, self._audit, self.scrubber)
 
     def end(self) -> None:
         self.store.close()

@@ -447,12 +447,12 @@ def nested(depth: int) -> Json:
 @pytest.mark.parametrize("depth", [150, 300, 900])
 async def test_arguments_nested_too_deeply_are_invalid_parameters(tool, depth, recorder, tmp_path, caplog) -> None:
     async with gateway(tmp_path, recorder) as found:
-        face = ServerDefinition("nlui", "nlui", "1", GatewayToolset(found))
+        definition = ServerDefinition("nlui", "nlui", "1", GatewayToolset(found))
         arguments: JsonObject = {"body": nested(depth)}
         if tool == "nlui__call":
             arguments = {"name": "shop__addThing", "arguments": arguments}
         with pytest.raises(Exception, match=r"arguments are nested too deeply \(limit 100\)") as caught:
-            await tool_answer(face, tool, arguments, Call())
+            await tool_answer(definition, tool, arguments, Call())
 
     assert caught.value.error.code == -32602  # type: ignore[attr-defined]
     assert len(lines(tmp_path)) == 1

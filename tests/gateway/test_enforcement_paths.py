@@ -41,7 +41,7 @@ def described(method: str, parameters: dict[str, str]) -> Json:
 
 async def called(api: Judged, arguments: JsonObject, meta: JsonObject) -> None:
     try:
-        await api.policed.call("api__go", arguments, Call(meta=meta))
+        await api.enforcer.call("api__go", arguments, Call(meta=meta))
     except UiMcpError:
         return
 

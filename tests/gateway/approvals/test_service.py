@@ -333,12 +333,12 @@ async def heard(found: GatewayService, rules: int) -> None:
 async def test_an_answer_of_another_process_is_announced_however_early_it_comes(tmp_path: Path) -> None:
     heard: list[str] = []
     with closing(open_store(str(tmp_path / "approvals.db"))) as store:
-        desk = ApprovalService(store, announce=heard.append)
-        row = await desk.ask(desk.new(principal="p", server="s", tool="t", arguments={}, lifetime=60))
+        approvals = ApprovalService(store, announce=heard.append)
+        row = await approvals.ask(approvals.new(principal="p", server="s", tool="t", arguments={}, lifetime=60))
         await ApprovalService(store).decide(row.id, Decision("deny_continue", row.digest, "ann"))
         heard.clear()
 
-        await desk.settled(row.id, 60)
+        await approvals.settled(row.id, 60)
 
     assert f"approvals://{row.id}" in heard
 
@@ -407,12 +407,12 @@ async def test_a_client_that_can_ask_its_user_is_asked_first(recorder: Recorder,
         return {"action": "accept", "content": {"decision": "approve"}}
 
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 120}) as found:
-        result = await found.enforcer.call("shop__addThing", ADD, Call(client_name="desk", ask_user=ask_user))
+        result = await found.enforcer.call("shop__addThing", ADD, Call(client_name="approvals", ask_user=ask_user))
         row = (await found.approvals.history())[0]
 
     assert result.structured == {}
-    assert shown[0].startswith("desk wants to call shop__addThing (writes).\nPOST ")
-    assert row.decided_by == "user of desk"
+    assert shown[0].startswith("approvals wants to call shop__addThing (writes).\nPOST ")
+    assert row.decided_by == "user of approvals"
 
 
 @pytest.mark.covers("R-AP-14", "GW-AUD-1")

@@ -91,8 +91,8 @@ class Approvals(RuleBasedStateMachine):
     def call(self, client: str, arguments: JsonObject) -> None:
         before = len(self.api.sent)
         answer: JsonObject | None = None
-        with suppress(DeniedError):  # the answer to the same call of before, which nobody fetched yet
-            answer = self._do(self.api.policed.call("api__act", arguments, Call(connection=client))).structured
+        with suppress(DeniedError):  # the answer to the same call of before, which has not been fetched yet
+            answer = self._do(self.api.enforcer.call("api__act", arguments, Call(connection=client))).structured
         new = self.api.sent[before:]
         assert len(new) <= 1
         if new:
@@ -117,7 +117,7 @@ class Approvals(RuleBasedStateMachine):
     def say_yes(self, data: st.DataObject, scope: Scope, at_once: bool) -> None:
         row = data.draw(st.sampled_from(self.waiting))
         self._agreed(
-            row, scope, self._do(self.api.desk.decide(row.id, Decision("approve", row.digest, "ann", scope=scope)))
+            row, scope, self._do(self.api.approvals.decide(row.id, Decision("approve", row.digest, "ann", scope=scope)))
         )
         if at_once:
             self.run()
@@ -127,7 +127,7 @@ class Approvals(RuleBasedStateMachine):
     def say_yes_to_something_else(self, data: st.DataObject, arguments: JsonObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
         reply = Decision("approve_with_edit", row.digest, "ann", arguments=arguments)
-        self._agreed(row, "once", self._do(self.api.desk.decide(row.id, reply)))
+        self._agreed(row, "once", self._do(self.api.approvals.decide(row.id, reply)))
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data(), arguments=ARGUMENTS)
@@ -143,7 +143,7 @@ class Approvals(RuleBasedStateMachine):
     @rule(data=st.data())
     def say_no(self, data: st.DataObject) -> None:
         row = data.draw(st.sampled_from(self.waiting))
-        self._do(self.api.desk.decide(row.id, Decision("deny_continue", row.digest, "ann")))
+        self._do(self.api.approvals.decide(row.id, Decision("deny_continue", row.digest, "ann")))
 
     @rule()
     def run_what_was_approved(self) -> None:
@@ -160,7 +160,7 @@ class Approvals(RuleBasedStateMachine):
     @rule(data=st.data(), client=st.sampled_from(CLIENTS))
     def fetch(self, data: st.DataObject, client: str) -> None:
         one = data.draw(st.sampled_from(list(self.ids)))
-        fetched = self.api.policed.outcome(one, 0, Call(connection=client))
+        fetched = self.api.enforcer.outcome(one, 0, Call(connection=client))
         if client != self.ids[one]:
             with pytest.raises(DeniedError, match="another client"):
                 self._do(fetched)
@@ -174,7 +174,7 @@ class Approvals(RuleBasedStateMachine):
 
     @invariant()
     def every_request_has_its_line(self) -> None:
-        self.waiting = list(self._do(self.api.desk.pending()))
+        self.waiting = list(self._do(self.api.approvals.pending()))
         allowed = [
             line
             for line in self.api.noted
@@ -192,7 +192,7 @@ class Approvals(RuleBasedStateMachine):
 
     async def _run_all(self) -> None:
         async with anyio.create_task_group() as group:
-            group.start_soon(self.api.desk.run_approved, self.api.policed.execute)
+            group.start_soon(self.api.approvals.run_approved, self.api.enforcer.execute)
             while await self.api.store.rows("runnable") or await self.api.store.rows("executing"):
                 await anyio.sleep(0.001)
             group.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""nlui.yaml: read with its secrets, and told apart from mistakes."""
+"""nlui.yaml is read with its secrets, and mistakes in it are reported."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Credentials: attached as the document says, renewed when refused, seen by nobody."""
+"""Credentials: attached as the document says, renewed when refused, never shown."""
 
 import base64
 

@@ -129,7 +129,7 @@ async def test_a_changed_document_changes_the_tools_and_an_unchanged_one_is_not_
 
 
 class Meanwhile(DocumentCache):
-    """Somebody writes to a file just after it was read: when what was read is put into the cache."""
+    """A file is written to just after it was read: when what was read is put into the cache."""
 
     def __init__(self, folder: Path, file: Path, text: str) -> None:
         super().__init__(folder)

@@ -150,7 +150,7 @@ def test_yaml_words_dates_and_codes_stay_text(harbour: Api) -> None:
 
 
 @pytest.mark.covers("GW-LOD-4")
-def test_schema_quirks_are_mended(harbour: Api) -> None:
+def test_schema_quirks_are_repaired(harbour: Api) -> None:
     ship = operation(harbour, "ships/replace").input_schema["$defs"]["Ship"]
 
     assert ship["properties"]["size"] == {"type": ["number", "null"], "exclusiveMinimum": 0}
@@ -311,7 +311,7 @@ async def test_references_may_not_leave_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.covers("GW-CNV-9")
-def test_wrong_arguments_are_refused_with_a_way_to_mend_them(harbour: Api) -> None:
+def test_wrong_arguments_are_refused_with_a_hint_how_to_correct_them(harbour: Api) -> None:
     check = ArgumentCheck(operation(harbour, "ships/list"))
 
     with pytest.raises(InvalidArgumentsError) as caught:
@@ -324,7 +324,7 @@ def test_wrong_arguments_are_refused_with_a_way_to_mend_them(harbour: Api) -> No
 
 
 @pytest.mark.covers("GW-CNV-4", "GW-CNV-9")
-def test_stray_body_fields_and_numeric_text_are_mended(harbour: Api) -> None:
+def test_stray_body_fields_and_numeric_text_are_repaired(harbour: Api) -> None:
     listed = ArgumentCheck(operation(harbour, "ships/list")).check({"page": "2"}, {})
     created = ArgumentCheck(operation(harbour, "ships/replace")).check({"ship_id": 7, "name": "A", "owner": "B"}, {})
 

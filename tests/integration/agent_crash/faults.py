@@ -68,7 +68,7 @@ class Steps:
 
 
 def living_pids(folder: Path, role: str) -> list[int]:
-    """Return processes of a role that nobody has killed yet; each is given out once."""
+    """Return processes of a role that were not killed yet; each is given out once."""
     found = []
     for file in (folder / "pids").glob(f"{role}.*"):
         file.unlink(missing_ok=True)

@@ -60,7 +60,7 @@ SCRIPT = [
 ]
 
 
-class World:
+class Deployment:
     """A folder with an agent's configuration, the API it uses, and what the API has seen."""
 
     def __init__(self, folder: Path, url: str, victim: str) -> None:
@@ -116,7 +116,7 @@ class World:
             await process.wait()
 
     def end_all(self) -> None:
-        """End what the zygote made and nobody has ended yet."""
+        """End the zygote's children that still run."""
         for file in (self.folder / "pids").iterdir():
             kill(file)
 
@@ -130,10 +130,10 @@ def kill(file: Path) -> None:
 
 
 @asynccontextmanager
-async def world(folder: Path, victim: str) -> AsyncIterator[World]:
+async def deployment(folder: Path, victim: str) -> AsyncIterator[Deployment]:
     (folder / "victim").write_text(f"{victim} {os.environ.get('UI_MCP_CRASHES', MOST[victim])}")
     socket = bind("127.0.0.1", 0)
-    made = World(folder, f"http://127.0.0.1:{port_of(socket)}", victim)
+    made = Deployment(folder, f"http://127.0.0.1:{port_of(socket)}", victim)
     app = Starlette(routes=[Route("/count/{key}", made.count, methods=["POST"])])
     async with listening(app, socket):
         with made.zygote():
@@ -144,15 +144,15 @@ async def world(folder: Path, victim: str) -> AsyncIterator[World]:
 
 
 async def answer_questions(file: Path) -> None:
-    """Be the person at the desk: every third question gets a no."""
+    """Be the person who answers: every third question gets a no."""
     store = open_store(str(file))
-    desk = ApprovalService(store)
+    approvals = ApprovalService(store)
     try:
         while True:
-            for row in await desk.pending():
+            for row in await approvals.pending():
                 number = int(row.arguments["key"].removeprefix("order-"))
                 decision: Any = "deny_continue" if number % 3 == 0 else "approve"
-                await desk.decide(row.id, Decision(decision, row.digest, by="ann"))
+                await approvals.decide(row.id, Decision(decision, row.digest, by="ann"))
             await anyio.sleep(0.02)
     finally:
         store.close()
@@ -211,7 +211,7 @@ async def talk(chat: Chat, journal: Journal, messages: int) -> list[str]:
 async def test_a_kill_at_every_step_loses_nothing_and_repeats_nothing(
     tmp_path: Path, victim: str, messages: int
 ) -> None:
-    async with world(tmp_path, victim) as made, open_chat(f"sqlite:///{made.storage / 'runtime.db'}") as chat:
+    async with deployment(tmp_path, victim) as made, open_chat(f"sqlite:///{made.storage / 'runtime.db'}") as chat:
         journal = Journal(made.storage / "agent.db")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(made.keep_running)

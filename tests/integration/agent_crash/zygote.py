@@ -38,7 +38,7 @@ with socket.socket(socket.AF_UNIX) as zygote:
 
 
 def serve(folder: Path) -> None:
-    """Fork for whoever asks."""
+    """Fork a process for each request."""
     launcher = folder / "launcher"
     launcher.write_text(LAUNCHER.format(python=sys.executable, socket=str(folder / "zygote")))
     launcher.chmod(0o700)
@@ -68,7 +68,7 @@ def become(folder: Path, wanted: dict[str, str], pipes: list[int]) -> None:
         for number, pipe in enumerate(pipes):
             os.dup2(pipe, number)
             os.close(pipe)
-        ui_mcp.processes.PARENT_PID = os.getppid()  # the zygote, not whoever started that
+        ui_mcp.processes.PARENT_PID = os.getppid()  # the zygote, not its parent
         os.chdir(wanted["cwd"])
         argv = [part for part in wanted["argv"] if part not in {"-m", "ui_mcp"}]
         role = {"nlui": "gateway"}.get(argv[0], argv[0])

@@ -1,4 +1,4 @@
-"""The recording server of the compositor tests, and the databases of the chat tests."""
+"""The recording server of the gateway tests, and the databases of the chat tests."""
 
 from chat.conftest import postgres_server, postgres_url
 from gateway.conftest import recorder
