@@ -14,7 +14,7 @@ from ui_mcp.ui.states import Running
 async def running_server(
     folder: Path, announcements: Announcements | None = None, **flags: object
 ) -> AsyncIterator[Running]:
-    """Configure and start a server below `folder`; Lua runs in this process and has time, unless told otherwise."""
+    """Configure and start a server below `folder`; by default Lua runs in this process and may take long."""
     given = {
         "lua.host": "thread",
         "lua.max_seconds": 60,

@@ -43,7 +43,7 @@ class Done:
 
 
 def with_terminal(command: Sequence[str]) -> list[str]:
-    """Return a command that gives itself a terminal that nobody reads, and then becomes `command`."""
+    """Return a command that gives itself a terminal that is never read, and then becomes `command`."""
     return [sys.executable, "-c", _OWN_TERMINAL, *command]
 
 
@@ -88,7 +88,7 @@ async def human_token(base_dir: Path, name: str = "human") -> str:
 def _written(terminal: int) -> str:
     os.set_blocking(terminal, False)
     parts = []
-    with suppress(OSError):  # nobody holds the other end any more, or nothing is left
+    with suppress(OSError):  # the other end is closed, or nothing is left
         while part := os.read(terminal, 65536):
             parts.append(part)
     return b"".join(parts).decode().replace("\r\n", "\n")

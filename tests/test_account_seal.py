@@ -1,4 +1,4 @@
-"""What the account seals is known to all of its processes and to nobody else."""
+"""What the account seals is known to all of its processes and to no other."""
 
 import errno
 import stat

@@ -16,13 +16,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CEILINGS = {
-    "Python, src": 1157,
-    "Python, tests": 604,
-    "Python, tools": 36,
-    "TypeScript": 23,
+    "Python, src": 19,
+    "Python, tests": 0,
+    "Python, tools": 0,
+    "TypeScript": 0,
     "Lua": 13,
     "Java": 3,
-    "Markdown": 32,
+    "Markdown": 0,
     "page texts": 0,
 }
 """Places with a private word, by area. Lower a number when you removed some; never raise one."""

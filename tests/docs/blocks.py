@@ -1,7 +1,7 @@
 """The code blocks of our texts, and the tests that answer for them.
 
 A test takes its blocks with `together` or `one_by_one`, which also writes down that it answers for them and how.
-`test_blocks` fails for every block that nobody answers for.
+`test_blocks` fails for every block that no test takes.
 """
 
 import re

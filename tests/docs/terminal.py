@@ -21,7 +21,7 @@ from terminals import Done, run_in_terminal, with_terminal
 
 PROGRAMS = Path(sys.executable).parent
 PATIENCE = 600.0
-"""Seconds after which whatever goes on is ended, so that nobody waits for its words for ever."""
+"""Seconds after which a command is killed, so that no test waits for its output for ever."""
 ADDRESS = r"http://[\w.]+:\d+"
 FIXED_PORT = re.compile(r"--((?:mcp-)?port) \d+|--mcp-sse \d+")
 CHAT = re.compile(r"nlui(?! --mcp| --port)(?: (?:[\w./-]+\.yaml|https?://\S+))?")

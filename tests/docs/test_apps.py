@@ -109,7 +109,7 @@ async def listen(session: Session) -> None:
         pass
 
 
-WORLD = """
+CONTACTS = """
 Contact = session:prototype("Contact", { first = "Ada", email = "ada@example.com", kept = 0 })
 function Contact:fullName() return self.first .. " Lovelace" end
 function Contact:save() self.kept = self.kept + 1 end
@@ -131,7 +131,8 @@ async def test_the_templates_of_the_guide_show_and_act(
     shown, option = select.code.split("<!-- Person.option.html -->")
     parts = f'{hidden.code}{listed.code}{shown}{sent.code}<div ui-view="detail"></div>'
     app = write_app(
-        "app", WORLD.replace("if not", f"{lua.code}if not", 1), App__DEFAULT=f"<template><div>{parts}</div></template>",
+        "app", CONTACTS.replace("if not", f"{lua.code}if not", 1),
+        App__DEFAULT=f"<template><div>{parts}</div></template>",
         Contact__DEFAULT=article.code, Contact__list_item=row.code, Person__option=option.strip(),
     )  # fmt: skip
     async with open_app(app, tmp_path) as (session, browser):

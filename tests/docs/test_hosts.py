@@ -1,4 +1,4 @@
-"""What hosts are told: every snippet parses, and what it names answers."""
+"""The snippets for hosts: each parses, and what it names answers."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A person attaches a JavaFX program and pages, as the page on eyes and hands says; its picture shows what there is."""
+"""A person attaches a JavaFX program and pages, as the page on introspection says; the screenshot shows them."""
 
 import re
 

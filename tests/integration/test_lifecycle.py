@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_used_is_refused_and_the_server_stays(tmp_pat
 
 
 @pytest.mark.covers("UI-FSM-3")
-def test_an_unusable_start_directory_leaves_a_server_that_can_be_mended(tmp_path: Path) -> None:
+def test_an_unusable_start_directory_leaves_a_server_that_can_be_reconfigured(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with LineClient("--dir", "file/ui", "--allow-dir", ".", cwd=tmp_path) as agent:
         status = agent.call("ui_status")

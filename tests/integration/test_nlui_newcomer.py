@@ -1,4 +1,4 @@
-"""What somebody meets who has just installed nlui."""
+"""What a person meets who has just installed nlui."""
 
 import os
 import stat

@@ -63,9 +63,9 @@ async def test_a_server_that_was_not_started_is_not_enabled() -> None:
 
 @given(st.text() | st.text().map(lambda text: '{"type":"looked","data":' + text + "}"))
 def test_an_answer_that_makes_no_sense_is_refused_and_breaks_nothing(frame: str) -> None:
-    eyes = PageQueries(lambda _: None)
+    queries = PageQueries(lambda _: None)
     try:
-        eyes.on_answer(frame)
+        queries.on_answer(frame)
     except WireError:
         return
 

@@ -108,7 +108,7 @@ async def test_a_wrong_shape_ends_the_turn_with_an_error(dialect: str, served: V
 
 
 class Strange:
-    """A model whose reader has a mistake that nobody thought of."""
+    """A model whose reader has an unforeseen mistake."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         yield TextDelta("I")

@@ -74,7 +74,7 @@ def done(*words: str, environment: dict[str, str]) -> None:
 
 @pytest.fixture
 def person(programs: Path, tmp_path: Path) -> Person:
-    """Somebody new, in an empty directory."""
+    """A new user, in an empty directory."""
     return Person(programs, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""An installed project, with a space in its path, and a server that answers as told."""
+"""An installed project, with a space in its path, and a server with prepared answers."""
 
 import os
 import subprocess

@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from security.test_doors import opened
+from security.test_listeners import opened
 from servers import running_server
 from ui_mcp.errors import ConfigError
 from ui_mcp.webserver import peer_uid as lookup

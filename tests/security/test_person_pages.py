@@ -1,4 +1,4 @@
-"""Agents' eyes and hands keep away from the person's own pages, in the browser we drive and in one that is attached."""
+"""Agents' snapshots and actions keep away from the person's own pages, in a driven browser and in an attached one."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""Who speaks for the person on a command line: somebody at a terminal, or the holder of a human's token."""
+"""Who speaks for the person on a command line: a person at a terminal, or the holder of a human's token."""
 
 import json
 import os

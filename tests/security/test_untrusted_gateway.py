@@ -32,7 +32,7 @@ NLUI = [sys.executable, "-m", "ui_mcp", "nlui"]
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project that somebody else wrote; its gateway leaves a mark when it starts its command."""
+    """A project of another author; its gateway leaves a mark when it starts its command."""
     for name in ("config", "data", "state"):
         monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path / "account" / name))
     folder = tmp_path / "clone"

@@ -63,12 +63,12 @@ HARMLESS = frozenset(
         "chat.max_content", "chat.mimes", "chat.tool_names", "chat.legacy_ui_tools", "chat.rate", "storage.poll_ms",
     }
 )  # fmt: skip
-"""Settings that a repository may bring: they give nobody more than the default does."""
+"""Settings that a repository may bring: they never give more rights than the default."""
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Iterator[Path]:
-    """The base directory of a project that somebody else wrote."""
+    """The base directory of a project of another author."""
     base = tmp_path / "p/.claude/ui"
     for name in ("config", "lua", "log", "viewdefs", "storage"):
         (base / name).mkdir(parents=True)

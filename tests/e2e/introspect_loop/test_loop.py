@@ -1,4 +1,4 @@
-"""An agent builds an app, looks at it, finds a bug by acting, mends it, and looks again; all through MCP."""
+"""An agent builds an app, looks at it, finds a bug by acting, fixes it, and looks again; all through MCP."""
 
 import json
 import re
@@ -89,10 +89,10 @@ def arguments(tool: str, text: str) -> dict[str, Any]:
 
 @pytest.mark.covers("D-27", "IN-1", "IN-67")
 @together("run", *blocks("docs/introspect.md")[:3])
-def test_an_agent_finds_a_bug_by_acting_and_mends_it_by_hot_loading(
+def test_an_agent_finds_a_bug_by_acting_and_fixes_it_by_hot_reload(
     given: tuple[Block, ...], agent: LineClient, tmp_path: Path
 ) -> None:
-    outline, failing, mending = (one.code.strip() for one in given)
+    outline, failing, fixing = (one.code.strip() for one in given)
     code = build(tmp_path)
     agent.call("ui_start")
     assert agent.call("ui_display", name="tally") == "Displayed app: tally"
@@ -112,15 +112,15 @@ def test_an_agent_finds_a_bug_by_acting_and_mends_it_by_hot_loading(
     deadline = monotonic() + 60
     while agent.call("ui_run", code="return Tally.mended") is not True:
         assert monotonic() < deadline, "the saved file was never loaded"
-    agent.call("ui_run", **arguments("ui_run", mending))
-    passed = re.search(r"^ui_test … → (.*)$", mending, re.MULTILINE)
+    agent.call("ui_run", **arguments("ui_run", fixing))
+    passed = re.search(r"^ui_test … → (.*)$", fixing, re.MULTILINE)
     assert passed is not None
     assert agent.call("ui_test", **scenario) == json.loads(passed[1])
 
-    acting = arguments("ui_perform", mending)
+    acting = arguments("ui_perform", fixing)
     acting["actions"][0]["target"] = agent.call("ui_query", selector={"css": "#who"})["matches"][0]["ref"]["uid"]
     done = agent.request("tools/call", {"name": "ui_perform", "arguments": acting})["content"][0]["text"]
-    assert tells(mending.rpartition("\n→ ")[2], done), done
+    assert tells(fixing.rpartition("\n→ ")[2], done), done
 
 
 @pytest.mark.covers("IN-1", "IN-2", "IN-72", "IN-43", "IN-67", "IN-3")

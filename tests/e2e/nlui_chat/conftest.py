@@ -31,7 +31,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Open]:
-    """Open pages as the person, or as somebody not `known`; at the end nothing may have gone wrong in them."""
+    """Open pages as the person, or as a person not `known`; at the end nothing may have gone wrong in them."""
     problems: list[str] = []
     contexts = []
 

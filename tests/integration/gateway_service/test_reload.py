@@ -90,14 +90,14 @@ def test_a_saved_configuration_changes_what_it_concerns_and_a_broken_one_nothing
 
         configure(tmp_path, server("one"))
         until(client, lambda: "three__pid" not in client.tools())
-        mended = health(client)
+        repaired = health(client)
         after = says(client, "one__pid")
 
     assert {"one__pid", "three__pid"} <= changed
     assert "two__pid" not in changed
     assert denied["code"] == -32951
     assert kept == changed
-    assert "stays in force" not in mended
+    assert "stays in force" not in repaired
     assert after == before
 
 

@@ -1,4 +1,4 @@
-"""An MCP server in plain Python that misbehaves as told: crash N, hang, garbage, spoof, good."""
+"""An MCP server in plain Python that misbehaves as its argument says: crash N, hang, garbage, spoof, good."""
 
 import json
 import os

@@ -32,7 +32,7 @@ def answering(words: bytes) -> Iterator[str]:
 
 
 def unused() -> str:
-    """Return a host and port at which nobody listens."""
+    """Return a host and port without a listener."""
     with answering(b"") as address:
         return address
 

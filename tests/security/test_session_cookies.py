@@ -1,4 +1,4 @@
-"""Session ids in addresses are no credential: pages open for visitors that are known, or bring a one-time code."""
+"""Session ids in addresses are no credential: pages open for browsers that are known, or bring a one-time code."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,7 +20,7 @@ HTML = {"Accept": "text/html"}
 
 @pytest.fixture
 async def running(tmp_path: Path) -> AsyncIterator[Running]:
-    """A server that lets nobody in by itself."""
+    """A server that asks for a token."""
     async with running_server(tmp_path, server__require_token=True) as running:
         yield running
 

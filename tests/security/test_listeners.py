@@ -1,4 +1,4 @@
-"""Every listener and every route: foreign names, foreign pages and strangers are turned away; pages are careful."""
+"""Every listener and every route: foreign names, pages and clients are refused; pages carry security headers."""
 
 import re
 from collections.abc import AsyncIterator

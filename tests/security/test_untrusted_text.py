@@ -1,4 +1,4 @@
-"""Words of strangers stay words: what upstreams and callers say never becomes an order or a question of ours."""
+"""Untrusted text stays text: what upstreams and callers say never becomes an order or a question of ours."""
 
 import sys
 from pathlib import Path
