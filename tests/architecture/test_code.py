@@ -53,7 +53,7 @@ HOMES = {
     ),
     "uvicorn": ("webserver/",),
     "watchfiles": ("ui/sessions/hot_reload",),
-    "websockets": ("testing/", "webserver/line"),
+    "websockets": ("testing/",),
     "yaml": ("gateway/config/",),
 }
 """Third-party packages that only one part of the program may know."""

@@ -1,6 +1,5 @@
 """Interface between sessions and Lua workers: replies, outputs, faults; the operations are in `wire.Op`."""
 
-from asyncio import Future
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple, Protocol
@@ -119,14 +118,6 @@ class Worker(Protocol):
 
     def call(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> Awaitable[Reply]:
         """Start one operation now; its outputs are delivered before the reply, even if the caller was cancelled.
-
-        Raises:
-            SessionGoneError: the worker has ended.
-        """
-        ...
-
-    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> Future[Reply] | None:
-        """Queue an operation behind the running ones; return None, doing nothing, if the order could be lost.
 
         Raises:
             SessionGoneError: the worker has ended.

@@ -33,9 +33,6 @@ from ui_mcp.wire import Op
 GRACE = 2.0
 """Seconds after the time limit when an unresponsive worker is killed; its own watchdog acts a second earlier."""
 
-MAX_QUEUED = 32
-"""Pending requests up to which more are sent without waiting for replies."""
-
 
 class ProcessWorkerHost:
     async def launch(self, config: WorkerConfig, outputs: OutputSink) -> "ProcessWorker":
@@ -88,14 +85,6 @@ class ProcessWorker:
             SessionGoneError: the worker has ended.
         """
         return self._send(op.value, facts, args)
-
-    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> asyncio.Future[Reply] | None:
-        """Queue an operation behind the pending ones; return None if too many are pending.
-
-        Raises:
-            SessionGoneError: the worker has ended.
-        """
-        return self._send(op.value, facts, args) if len(self._pending) < MAX_QUEUED else None
 
     async def close(self) -> None:
         """Kill the process and wait for its exit; safe to call twice."""

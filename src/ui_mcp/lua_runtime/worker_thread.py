@@ -61,9 +61,6 @@ class ThreadWorker:
             self._outputs.ended(self._reason)
         return reply
 
-    def ask(self, op: Op, *args: Scalar, facts: EntryContext = EMPTY_CONTEXT) -> None:
-        """Refuse, because threads could overtake each other."""
-
     async def close(self) -> None:
         """Drop the VM; safe to call twice."""
         self._vm = None

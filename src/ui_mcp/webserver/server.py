@@ -20,7 +20,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ui_mcp.errors import ConfigError, LifecycleError, NotFoundError
 from ui_mcp.log import adopt, logger
-from ui_mcp.webserver.line import Line
 from ui_mcp.webserver.peer_uid import AllowedUsers
 
 App = ASGIApp
@@ -135,7 +134,7 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 _timed(app),
                 http=_http_for(users),
-                ws=Line,
+                ws="websockets-sansio",
                 ws_per_message_deflate=False,
                 ws_max_size=MAX_FRAME,
                 lifespan="off",

@@ -1,14 +1,17 @@
+import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from anyio import fail_after
+from anyio.lowlevel import checkpoint
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Frame, Opcode
 
 from servers import running_server
 from ui_mcp.jsontypes import Json, dumps, loads
-from ui_mcp.testing.browser import open_socket
+from ui_mcp.testing.browser import WATCH, Browser, Socket, open_socket
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.states import Running
 from ui_mcp.wire import FELL_BEHIND, SESSION_ENDED
@@ -16,12 +19,14 @@ from ui_mcp.wire import FELL_BEHIND, SESSION_ENDED
 APP = """
 Note = session:prototype("Note", { title = "draft", presses = 0 })
 function Note:press() self.presses = self.presses + 1 end
+function Note:add(text) self.presses = self.presses + 1; self.added[self.presses] = text end
 function Note:fail() error("no way") end
-if not session.reloading then note = Note:new() end
+if not session.reloading then note = Note:new({added = {}}) end
 """
 VIEW = (
     '<template><div><input ui-value="title"><b ui-value="presses"></b>'
-    '<button ui-action="press()">+</button><button ui-action="fail()">x</button></div></template>'
+    '<button ui-action="press()">+</button><button ui-action="fail()">x</button>'
+    '<input ui-value="add(_)?access=action"></div></template>'
 )
 
 
@@ -247,3 +252,58 @@ async def test_a_large_value_arrives_whole(running: Running, session: Session) -
 
     assert loads(await session.run_lua("return #note.title")) == 4_000_000
     assert dumps(await session.state_json())
+
+
+def in_some_form(payload: bytes, chance: random.Random) -> list[bytes]:
+    """Return one message as a client may send it: whole, in parts with a ping between, or cut anywhere on the wire."""
+    form = chance.choice(["whole", "whole", "whole", "parts", "cut", "binary"])
+    if form == "parts":
+        at = chance.randrange(len(payload))
+        first = Frame(Opcode.TEXT, payload[:at], fin=False).serialize(mask=True)
+        ping = Frame(Opcode.PING, b"?").serialize(mask=True)
+        return [first, ping, Frame(Opcode.CONT, payload[at:]).serialize(mask=True)]
+    data = Frame(Opcode.BINARY if form == "binary" else Opcode.TEXT, payload).serialize(mask=True)
+    if form == "cut":
+        at = chance.randrange(1, len(data))
+        return [data[:at], data[at:]]
+    return [data]
+
+
+@pytest.mark.covers("UI-WIRE-9")
+@pytest.mark.parametrize("seed", range(4))
+async def test_messages_of_every_form_arrive_once_and_in_order(running: Running, session: Session, seed: int) -> None:
+    chance = random.Random(seed)
+    texts = [f"{number} {'x' * chance.choice([0, 3, 90, 400, 70_000])}" for number in range(150)]
+    async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
+        browser = Browser(Socket(socket))
+        await browser.send(WATCH, user=False)
+        await browser.until(lambda: browser.value("presses") == 0)
+        view = browser.find("presses")
+        position = view.binding("add(_)", actions=True).position
+        for text in texts:
+            for piece in in_some_form(dumps([view.number, position, text]).encode(), chance):
+                socket.transport.write(piece)
+                if chance.random() < 0.7:
+                    await checkpoint()
+        await browser.until(lambda: browser.value("presses") == len(texts))
+
+    assert await session.run_lua("return table.concat(note.added, '|')") == dumps("|".join(texts))
+
+
+@pytest.mark.covers("UI-WIRE-13", "UI-ROB-1")
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True})], ids=["uvloop"])
+async def test_frames_for_a_page_that_has_just_gone_fail_nothing(
+    running: Running, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_socket(page_url(running)) as stays:
+        async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as goes:  # type: ignore[arg-type]
+            await send_and_hear(goes, '{"type":"watch","data":{"varId":1,"expand":true}}')
+            goes.transport.abort()
+            with fail_after(60):
+                while len(session.pages) == 2:
+                    session.pages.notify("info", "to all", "test")
+                    await checkpoint()
+        await stays.click("press()")
+        await stays.until(lambda: stays.value("presses") == 1)
+
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []

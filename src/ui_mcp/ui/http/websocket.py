@@ -1,7 +1,7 @@
 """`GET /ws/ID`: the WebSocket of a page."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 from anyio import create_task_group
 from starlette.requests import HTTPConnection
@@ -12,7 +12,6 @@ from starlette.websockets import WebSocket
 from ui_mcp.errors import UiMcpError
 from ui_mcp.ui.sessions.pages import Closed, Connection
 from ui_mcp.ui.sessions.session import Session
-from ui_mcp.webserver.line import Line, line_of
 from ui_mcp.webserver.person_auth import DRIVEN
 from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
 
@@ -36,27 +35,13 @@ class PageSocket:
         try:
             driven = DRIVEN in socket.headers.get("user-agent", "")
             async with session.attach(driven=driven) as connection:
-                with _fast_path(line_of(scope), connection):
-                    await _forward(receive, send, connection)
+                await _forward(receive, send, connection)
                 closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:
             # A session whose worker just exited gets a new one, so the page may reconnect.
             closed = Closed(SESSION_ENDED if session.over else RESTARTED, session.over or error.message)
         with suppress(RuntimeError, OSError):  # the page has disconnected
             await send({"type": "websocket.close", "code": closed.code, "reason": closed.short_reason})
-
-
-@contextmanager
-def _fast_path(line: Line | None, connection: Connection) -> Iterator[None]:
-    """Pass frames directly between socket and session, without waking a task, while no frame is queued."""
-    if line is None:
-        yield
-        return
-    line.take, connection.outbox.line = connection.receive_now, line.put
-    try:
-        yield
-    finally:
-        line.take = connection.outbox.line = None
 
 
 async def _forward(receive: Receive, send: Send, connection: Connection) -> None:

@@ -40,16 +40,11 @@ class Outbox:
         self._size = 0
         self._limit = limit
         self._wakeup = Event()
-        self._waiting = False
-        self.line: Callable[[str], bool] | None = None
-        """Sends a frame directly, if it can; used while the reader waits and the queue is empty."""
         self.closed: Closed | None = None
 
     def put(self, frame: str) -> None:
         """Queue a frame; above the limit, drop the queue and close the page, which starts afresh when it reconnects."""
         if self.closed is not None:
-            return
-        if self.line is not None and self._waiting and not self._frames and self.line(frame):
             return
         self._size += len(frame)
         if self._size > self._limit:
@@ -69,11 +64,7 @@ class Outbox:
         """Wait for frames and take all of them; return an empty list once the connection is closed."""
         while not self._frames and self.closed is None:
             self._wakeup.clear()
-            self._waiting = True
-            try:
-                await self._wakeup.wait()
-            finally:
-                self._waiting = False
+            await self._wakeup.wait()
         return self.take_now()
 
     def take_now(self) -> list[str]:
@@ -151,7 +142,6 @@ class Connection:
         self,
         number: int,
         accept: Callable[["Connection", str], Awaitable[None]],
-        at_once: Callable[["Connection", str], bool] = lambda _connection, _frame: False,
         *,
         driven: bool = False,
     ) -> None:
@@ -160,8 +150,6 @@ class Connection:
         self.outbox = Outbox()
         self.queries = PageQueries(self.outbox.put)
         self._accept = accept
-        self._at_once = at_once
-        self._receiving = 0
 
     @property
     def closed(self) -> Closed | None:
@@ -170,24 +158,11 @@ class Connection:
 
     async def receive(self, frame: str) -> None:
         """Let the session process a frame of the page; return when it is done."""
-        self._receiving += 1
-        try:
-            if not self._handled(frame):
-                await self._accept(self, frame)
-        finally:
-            self._receiving -= 1
-
-    def receive_now(self, frame: str) -> bool:
-        """Start processing a frame; return False, doing nothing, if earlier work has to finish first."""
-        return not self._receiving and (self._handled(frame) or self._at_once(self, frame))
-
-    def _handled(self, frame: str) -> bool:
-        """Handle a frame that is not for the session, and return whether it was one."""
         if frame.startswith(ANSWER):
             with suppress(WireError):
                 self.queries.on_answer(frame)
-            return True
-        return self.closed is not None
+        elif self.closed is None:
+            await self._accept(self, frame)
 
     async def take(self) -> list[str]:
         """Wait for frames to send; return an empty list once the connection is closed."""
@@ -214,11 +189,9 @@ class Pages:
     def __init__(
         self,
         accept: Callable[[Connection, str], Awaitable[None]],
-        at_once: Callable[[Connection, str], bool] = lambda _connection, _frame: False,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._accept = accept
-        self._at_once = at_once
         self._changed = changed
         self._connections: dict[int, Connection] = {}
         self._last = 0
@@ -229,7 +202,7 @@ class Pages:
     def add(self, *, driven: bool = False) -> Connection:
         """Return a new connection; a `driven` page is operated by a program, without a person."""
         self._last += 1
-        connection = self._connections[self._last] = Connection(self._last, self._accept, self._at_once, driven=driven)
+        connection = self._connections[self._last] = Connection(self._last, self._accept, driven=driven)
         self._changed()
         return connection
 

@@ -1,10 +1,9 @@
 """A session: one Lua worker with its pages, events and timers."""
 
-from asyncio import Future, Lock
+from asyncio import Lock
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic
 
 from anyio import CancelScope
@@ -14,7 +13,7 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.interface import EntryContext, LuaFault, OutputSink, Reply, Scalar, Worker, raise_for_fault
+from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
 from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
@@ -90,7 +89,7 @@ class Session:
         self.vended = vended
         self.secret = secret_id()
         self.events = EventQueue(self._queue_changed)
-        self.pages = Pages(self._accept, self._accept_at_once, context.pages_changed)
+        self.pages = Pages(self._accept, context.pages_changed)
         self.loading = LoadErrors(vended, self.events, self.pages)
         self.touched = monotonic()
         self._context = context
@@ -236,34 +235,7 @@ class Session:
     async def _accept(self, connection: Connection, frame: str) -> None:
         reply = await self.call_and_log(Op.FRAME, connection.number, frame)
         if reply is not None and reply.fault is not None:
-            self._refuse(connection, reply.fault)
-
-    def _refuse(self, connection: Connection, fault: LuaFault) -> None:
-        connection.outbox.put(notice_frame("error", fault.message, fault.code))
-
-    def _accept_at_once(self, connection: Connection, frame: str) -> bool:
-        """Start processing a frame behind the pending ones; return False if it must wait for the lock."""
-        if self._lock.locked() or self._supervisor.crash_reason is not None or self._supervisor.end_reason is not None:
-            return False
-        try:
-            answer = self._supervisor.worker().ask(Op.FRAME, connection.number, frame, facts=self._entry_context())
-        except SessionGoneError:
-            return False
-        if answer is None:
-            return False
-        self.touched = monotonic()
-        answer.add_done_callback(partial(self._accepted, connection))
-        return True
-
-    def _accepted(self, connection: Connection, answer: Future[Reply]) -> None:
-        gone = answer.exception()
-        if gone is not None:
-            self._on_worker_exit(str(gone))
-        elif (fault := answer.result().fault) is not None:
-            _log.info("session %s: %s: %s", self.vended, Op.FRAME, fault.message)
-            self._refuse(connection, fault)
-        if self._supervisor.end_reason is None:
-            self._changes.after(Op.FRAME)
+            connection.outbox.put(notice_frame("error", reply.fault.message, reply.fault.code))
 
     async def _fire(self, handle: int) -> None:
         await self.call_and_log(Op.TIMER, handle)
