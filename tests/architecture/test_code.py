@@ -12,7 +12,7 @@ DRAWERS = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
 HOMES = {
     "asyncio": (
         "gateway/audit",
-        "introspection/backends/chromium_page",
+        "introspection/backends/chromium/page",
         "jsonrpc/pipes",
         "lua_runtime/",
         "mcp_client/stdio",
@@ -25,7 +25,7 @@ HOMES = {
         "gateway/openapi/",
         "gateway/web/",
         "http_client",
-        "introspection/backends/chromium_launch",
+        "introspection/backends/chromium/launch",
         "mcp_client/",
     ),
     "lupa": ("lua_runtime/vm",),

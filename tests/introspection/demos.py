@@ -72,7 +72,7 @@ WEB_TYPES = {"field": "input", "button": "button", "label": "label", "role": "BU
 
 @asynccontextmanager
 async def browser_demo(page: Path) -> AsyncIterator[Demo]:
-    from ui_mcp.introspection.backends.chromium import BrowserBackend
+    from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
 
     needs("chromium")
     backend = await BrowserBackend.launch(page.as_uri())
@@ -85,7 +85,7 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
 @asynccontextmanager
 async def debugged_chromium(profile: Path, page: str) -> AsyncIterator[dict[str, str]]:
     """Run a browser that shows `page` and listens for a debugger; yield its two addresses by their schemes."""
-    from ui_mcp.introspection.backends.chromium import ARGUMENTS
+    from ui_mcp.introspection.backends.chromium.browser import ARGUMENTS
 
     needs("chromium")
     quiet = ["--headless", "--no-sandbox", *ARGUMENTS]
@@ -112,7 +112,7 @@ async def page_demo(page: Path) -> AsyncIterator[Demo]:
     """Open the demo as a person would have it open: the page answers by script alone."""
     from playwright.async_api import async_playwright
 
-    from ui_mcp.introspection.backends.chromium_launch import script
+    from ui_mcp.introspection.backends.chromium.launch import script
     from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 
     needs("chromium")

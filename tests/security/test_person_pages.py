@@ -19,9 +19,9 @@ from chromium import FLAGS
 from introspection.demos import needs
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.backend import ScreenshotRequest
-from ui_mcp.introspection.backends.chromium import BrowserBackend
-from ui_mcp.introspection.backends.chromium_input import TYPED_AT_ONCE
-from ui_mcp.introspection.backends.chromium_launch import complete_url
+from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
+from ui_mcp.introspection.backends.chromium.input import TYPED_AT_ONCE
+from ui_mcp.introspection.backends.chromium.launch import complete_url
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page
 from ui_mcp.person import registered_listener

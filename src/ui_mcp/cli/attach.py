@@ -20,9 +20,9 @@ import anyio
 from ui_mcp.cli import options as shared
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection import targets
-from ui_mcp.introspection.backend import Attachment, Kind
-from ui_mcp.introspection.backends.chromium_launch import complete_url, require_debugger
-from ui_mcp.introspection.backends.javafx import agent_jar, attach_javafx
+from ui_mcp.introspection.backend import Attachment, AttachRequest
+from ui_mcp.introspection.backends import backend_of, backends
+from ui_mcp.introspection.backends.javafx import agent_jar
 from ui_mcp.introspection.backends.jvm_attach import jvms
 from ui_mcp.introspection.targets import target_folder
 from ui_mcp.ui.own_files import settle
@@ -35,8 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     shared.directory(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("pid", nargs="?", type=int, metavar="PID", help="process id of a running JavaFX program")
-    what.add_argument("--url", metavar="URL", help="a page to open")
-    what.add_argument("--cdp", metavar="URL", help="debugging address of a browser")
+    for backend in backends().values():
+        if backend.kind != "javafx":
+            kind = int if backend.address == "PID" else str
+            what.add_argument(f"--{backend.kind}", metavar=backend.address, type=kind, help=backend.summary)
     what.add_argument("--javaagent", action="store_true", help="print the JVM option that loads the agent at start")
     what.add_argument("--detach", metavar="NAME", help="detach a target")
     parser.add_argument("--read-only", action="store_true", help="JavaFX: allow inspection only, no actions")
@@ -47,15 +49,10 @@ def run(options: argparse.Namespace) -> int:
     workspace = Workspace.at(options.dir)
     settle(workspace)
     folder = target_folder(workspace)
-    if options.pid is not None:
-        entered = attach_javafx(folder, options.pid, read_only=options.read_only)
-        _attached(folder, replace(entered, name=options.name or entered.name))
-    elif options.url or options.cdp:
-        kind: Kind = "url" if options.url else "cdp"
-        address = complete_url(options.url or options.cdp)
-        if kind == "cdp":
-            anyio.run(require_debugger, address)
-        _attached(folder, Attachment(options.name or kind, kind, address, url=address))
+    request = _requested(options, folder)
+    if request is not None:
+        target = anyio.run(backend_of(request.kind).attach, request)
+        _attached(folder, replace(target, name=options.name or target.name))
     elif options.javaagent:
         print(_java_option(folder))
     elif options.detach:
@@ -65,6 +62,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         _list(folder)
     return 0
+
+
+def _requested(options: argparse.Namespace, folder: Path) -> AttachRequest | None:
+    """Return what to attach; a process id without an option means JavaFX."""
+    given = {kind: getattr(options, "pid" if kind == "javafx" else kind) for kind in backends()}
+    for kind, address in given.items():
+        if address is not None:
+            pid, url = (address, None) if isinstance(address, int) else (None, address)
+            return AttachRequest(kind, folder, pid, url=url, read_only=options.read_only)
+    return None
 
 
 def _attached(folder: Path, target: Attachment) -> None:

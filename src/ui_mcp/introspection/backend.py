@@ -1,7 +1,9 @@
 """The interface of UI backends: read a UI, act on it, take screenshots."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.jsontypes import JsonObject
@@ -72,17 +74,41 @@ class UiBackend(Protocol):
         ...
 
 
-Kind = Literal["javafx", "cdp", "url"]
-
-
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """A UI that was attached, by a person or with a person's permission."""
 
     name: str
-    kind: Kind
+    kind: str
     title: str
     pid: int = 0
     port: int = 0
     token: str = ""
     url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttachRequest:
+    """What to attach; a backend uses the fields that it needs."""
+
+    kind: str
+    folder: Path
+    """Where attachments are saved."""
+    pid: int | None = None
+    match: str | None = None
+    """Part of a program's command line, instead of its process id."""
+    url: str | None = None
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A kind of UI that can be attached: what a module of `backends` offers as `BACKEND`."""
+
+    kind: str
+    address: str
+    """What names such a UI: `URL` or `PID`."""
+    summary: str
+    """What the address is, in a few words."""
+    attach: Callable[[AttachRequest], Awaitable[Attachment]]
+    open: Callable[[Attachment], Awaitable[UiBackend]]

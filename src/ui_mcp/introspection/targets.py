@@ -15,11 +15,12 @@ from ui_mcp.errors import (
     DiskError,
     NotStartedError,
     UiArgumentError,
-    UiNotEnabledError,
 )
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.introspection.backend import Attachment, UiBackend
+from ui_mcp.introspection.backends import backend_of
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
+from ui_mcp.introspection.backends.url import open_browser
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.processes import pid_exists
@@ -46,13 +47,13 @@ def write(folder: Path, attached: Attachment) -> Path:
 
 
 def read_all(folder: Path) -> Iterator[Attachment]:
-    """Yield the saved attachments by name; deletes those of JavaFX programs that have ended, skips invalid files."""
+    """Yield the saved attachments by name; deletes those of programs that have ended, skips invalid files."""
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
             attached = _read(path, loads(path.read_bytes()))
         except (OSError, ValueError, TypeError, KeyError):
             continue
-        if attached.kind == "javafx" and not pid_exists(attached.pid):
+        if attached.pid and not pid_exists(attached.pid):
             with suppress(OSError):
                 path.unlink()
             continue
@@ -248,7 +249,7 @@ class TargetRegistry:
         # A program that was attached again has another port, and needs a new connection.
         key = f"{found[0].name}:{found[0].port}{found[0].url}"
         if key not in self._targets:
-            backend = await _open(found[0])
+            backend = await backend_of(found[0].kind).open(found[0])
             self._get_or_add(key, lambda: backend).name = found[0].name
         return self._targets[key]
 
@@ -256,42 +257,3 @@ class TargetRegistry:
 def target_folder(workspace: Workspace) -> Path:
     """Return the folder in which a base directory saves its attachments."""
     return workspace.state_dir / "targets"
-
-
-async def open_browser(
-    url: str,
-    chromium: str | None = None,
-    ready: str | None = None,
-    wait_rendered: Callable[[], Awaitable[None]] | None = None,
-) -> UiBackend:
-    """Start a headless Chromium on a page, and wait up to 10 s for the CSS selector `ready`.
-
-    `wait_rendered` waits until the page has rendered the server's replies to everything it sent.
-
-    Raises:
-        UiNotEnabledError: Playwright or Chromium is missing; the message says how to install it.
-    """
-    try:
-        from ui_mcp.introspection.backends.chromium import BrowserBackend
-    except ImportError as error:
-        raise UiNotEnabledError(
-            "Playwright is required while no page is open\nInstall it with `pip install playwright`.",
-            reason="NO_PLAYWRIGHT",
-        ) from error
-    backend = await BrowserBackend.launch(url, path=chromium, ready=ready)
-    backend.wait_rendered = wait_rendered
-    return backend
-
-
-async def _open(attached: Attachment) -> UiBackend:
-    match attached.kind:
-        case "javafx":
-            from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend
-
-            return await JavaFxBackend.connect(Address(attached.pid, attached.port, attached.token))
-        case "cdp":
-            from ui_mcp.introspection.backends.chromium import BrowserBackend
-
-            return await BrowserBackend.connect(attached.url)
-        case "url":
-            return await open_browser(attached.url)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.introspection.backends.chromium_launch import executable
+from ui_mcp.introspection.backends.chromium.launch import executable
 
 
 @pytest.mark.covers("IN-98")

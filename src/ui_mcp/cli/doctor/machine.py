@@ -13,7 +13,7 @@ import anyio
 
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
-from ui_mcp.introspection.backends.chromium_launch import executable
+from ui_mcp.introspection.backends.chromium.launch import executable
 from ui_mcp.introspection.backends.jvm_attach import find_java
 from ui_mcp.lua_runtime.interface import WorkerConfig
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost

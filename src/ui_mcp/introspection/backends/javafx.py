@@ -21,7 +21,7 @@ from ui_mcp.errors import (
     UiTimeoutError,
 )
 from ui_mcp.files import write_atomic
-from ui_mcp.introspection.backend import Attachment, ScreenshotRequest
+from ui_mcp.introspection.backend import Attachment, AttachRequest, Backend, ScreenshotRequest
 from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -211,3 +211,24 @@ def agent_jar(folder: Path) -> Path:
     copy = folder / "javafx-agent.jar"
     write_atomic(copy, bundled.read_bytes())  # atomic: a JVM may have the old copy open
     return copy
+
+
+async def _attach(request: AttachRequest) -> Attachment:
+    pid = _find_jvm(request.match) if request.pid is None else request.pid
+    return await anyio.to_thread.run_sync(lambda: attach_javafx(request.folder, pid, read_only=request.read_only))
+
+
+def _find_jvm(match: str | None) -> int:
+    running = [jvm for jvm in jvms() if jvm.javafx]
+    matches = [jvm for jvm in running if match and match in jvm.command]
+    if len(matches) == 1:
+        return matches[0].pid
+    names = ", ".join(f"{jvm.pid} {jvm.command}" for jvm in running) or "none"
+    raise UiArgumentError(f"{len(matches)} JavaFX programs match {match!r}\nThere are: {names}. Give pid or match.")
+
+
+async def _open(attached: Attachment) -> JavaFxBackend:
+    return await JavaFxBackend.connect(Address(attached.pid, attached.port, attached.token))
+
+
+BACKEND = Backend("javafx", "PID", "process id of a running JavaFX program", _attach, _open)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
+from ui_mcp.introspection.backend import AttachRequest
 from ui_mcp.introspection.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import loads
 from ui_mcp.workspace import BUNDLE
@@ -48,6 +49,18 @@ def complete_url(url: str) -> str:
         refuse_person_pages([url])
         return url
     raise UiArgumentError(f"{url!r} is not a complete URL; write it in full, for example http://127.0.0.1:9222")
+
+
+def requested_url(request: AttachRequest) -> str:
+    """Return the complete URL that was given.
+
+    Raises:
+        UiArgumentError: none was given, or it is not complete.
+        UiNotEnabledError: it is the person's own page.
+    """
+    if not request.url:
+        raise UiArgumentError(f"kind {request.kind!r} needs an address: url or cdp")
+    return complete_url(request.url)
 
 
 async def require_debugger(url: str) -> None:

@@ -12,9 +12,9 @@ from playwright.async_api import Error as PlaywrightError
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
 from ui_mcp.introspection.backend import ScreenshotRequest
-from ui_mcp.introspection.backends.chromium_input import real_input
-from ui_mcp.introspection.backends.chromium_launch import executable, open_closed_shadows, require_debugger
-from ui_mcp.introspection.backends.chromium_page import DialogOpenError, DrivenPage
+from ui_mcp.introspection.backends.chromium.input import real_input
+from ui_mcp.introspection.backends.chromium.launch import executable, open_closed_shadows, require_debugger
+from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import uid_prefixes

@@ -20,7 +20,7 @@ from ui_mcp.errors import (
     UiTimeoutError,
 )
 from ui_mcp.introspection.backend import ScreenshotRequest
-from ui_mcp.introspection.backends.chromium_launch import script
+from ui_mcp.introspection.backends.chromium.launch import script
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import guarded, is_person_page, person_page_refused, refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from ui_mcp.errors import UiActionFailedError
-from ui_mcp.introspection.backends.chromium_page import DialogOpenError, DrivenPage
+from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage
 from ui_mcp.jsontypes import JsonObject
 
 TYPED_AT_ONCE = 8
