@@ -71,9 +71,10 @@ def stored() -> list[Claim]:
 
 def write(claims: list[Claim]) -> None:
     """Store the figures, and write the page and its charts."""
-    run = {"date": time.strftime("%Y-%m-%d"), "machine": machine(), "claims": [asdict(claim) for claim in claims]}
+    date, where = time.strftime("%Y-%m-%d"), machine()
+    run = {"date": date, "machine": where, "claims": [asdict(claim) for claim in claims]}
     STORED.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(page(run["date"], run["machine"], claims), encoding="utf-8")
+    PAGE.write_text(page(date, where, claims), encoding="utf-8")
     CHARTS.mkdir(parents=True, exist_ok=True)
     for area in AREAS:
         ours = [claim for claim in claims if claim.benchmark.startswith(area) and (claim.at_most or claim.at_least)]

@@ -8,12 +8,15 @@ import sys
 import tempfile
 import time
 import venv
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from smoke import smoke
 
 ROOT = Path(__file__).parents[1]
 RELEASE = ROOT / "release"
+T = TypeVar("T")
 LOCK = ROOT / "constraints.txt"
 PIP = ("-m", "pip", "install", "--quiet", "-c", str(LOCK))
 SYSTEMS = {"Linux": "linux", "Darwin": "darwin", "Windows": "windows"}
@@ -56,7 +59,7 @@ def main() -> int:
     return 0
 
 
-def step(title, work):  # type: ignore[no-untyped-def]  # returns whatever the work returns
+def step(title: str, work: Callable[[], T]) -> T:
     """Run one step and print how long it took."""
     began = time.monotonic()
     result = work()

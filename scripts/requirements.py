@@ -57,7 +57,8 @@ def _note(found: dict[str, list[str]], names: list[str], test: str) -> None:
 def _marked(tree: ast.AST) -> Iterator[str]:
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "covers":
-            yield from (argument.value for argument in call.args if isinstance(argument, ast.Constant))
+            values = (argument.value for argument in call.args if isinstance(argument, ast.Constant))
+            yield from (value for value in values if isinstance(value, str))
 
 
 if __name__ == "__main__":
