@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 
 import lupa.lua52 as lupa
 from claims import claim
@@ -105,7 +106,7 @@ def main() -> int:
         rows = variables // len(FIELDS)
         core, grown = open_vm(rows)
         times = max(5, 200_000 // variables)
-        scan = median(lambda core=core: core.call("refresh", (), EMPTY_CONTEXT), times)
+        scan = median(partial(core.call, "refresh", (), EMPTY_CONTEXT), times)
         walk = median(naive(rows), max(3, times // 10))
         go = f"{GO[variables] / scan:.1f}x" if variables in GO else "-"
         print(

@@ -11,7 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from claims import claim
-from mcp_peers import Message, Pipe, best_median, command, python_of, seconds
+from clients import python_of
+from mcp_peers import Message, Pipe, best_median, command, seconds
 
 ROUNDS, CALLS, WARM = 6, 150, 20
 PROXY = """

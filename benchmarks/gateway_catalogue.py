@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from claims import claim
-from mcp_peers import python_of
+from clients import python_of
 
 THEIRS = """
 import json, resource, sys, time

@@ -90,7 +90,7 @@ async def main() -> int:
         async with demo(debian_cell(), Path(folder)) as (program, shown):
             await settled(program)
             target = shown.target
-            await target.backend.slices()
+            await backend_of(target).slices()
             cold = await look(program, target)
             print(f"first look: {cold.ms:.0f} ms; slices {summary([clock for clock, _ in cold.slices])} by the clock")
             print(f"first look: slices {summary([work for _, work in cold.slices])}, work only")
@@ -162,15 +162,20 @@ async def settled(program: Program) -> None:
             return
 
 
+def backend_of(target: Target) -> JavaFxBackend:
+    assert isinstance(target.backend, JavaFxBackend)
+    return target.backend
+
+
 async def look(program: Program, target: Target) -> Seen:
     account = program.thread()
-    await target.backend.slices()
+    await backend_of(target).slices()
     waited, began = int(account.read_text().split()[1]), time.time()
     begun = time.perf_counter()
     await target.capture(CaptureRequest(stage="all", sections=FULL))
     ms = (time.perf_counter() - begun) * 1000
     scheduler = (int(account.read_text().split()[1]) - waited) / 1e6
-    slices = await target.backend.slices()
+    slices = await backend_of(target).slices()
     return Seen(ms, slices, program.pauses(began, time.time()), scheduler)
 
 

@@ -72,11 +72,11 @@ def fastmcp(transport: str) -> None:
 
     server = FastMCP("echo")
 
-    @server.tool
     def echo(text: str) -> str:
         """Say it again."""
         return text
 
+    server.tool(echo)
     if transport == "http":
         serve_http(server.http_app(path="/mcp", json_response=True), lifespan="on")
     else:

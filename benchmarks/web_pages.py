@@ -9,6 +9,7 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def main() -> int:
     options = parser.parse_args()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        found = {kind: measured(browser, kind, options) for kind in KINDS}
+        found: dict[str, Any] = {kind: measured(browser, kind, options) for kind in KINDS}
         # In turns, and only the fastest window of each counts: other programs disturb the rest.
         for kind in KINDS * options.rounds:
             for app in ("counter", "rows"):
@@ -179,7 +180,7 @@ def edits(browser: Browser) -> float:
         page.focus("#draft")
         page.keyboard.type("half")
         file = site.folder / ".claude/ui/apps/bench/viewdefs/Bench.DEFAULT.html"
-        text, times = file.read_text(), []
+        text, times = file.read_text(), list[float]()
         for number in range(10):
             page.evaluate(
                 """(text) => { window.seen = new Promise((resolve) => {
@@ -210,7 +211,7 @@ def report(found: dict[str, Any]) -> int:
     """Print a table and the bars; return the exit code."""
     ours, floor, rival = (found[kind] for kind in KINDS)
     print(f"{'':28}{'ours':>10}{'floor':>10}{'NiceGUI':>10}")
-    rows = [
+    rows: list[tuple[str, Callable[[dict[str, Any]], float]]] = [
         ("click, ms p50", lambda one: one["counter"]["p50_ms"]),
         ("click, ms p95", lambda one: one["counter"]["p95_ms"]),
         ("bytes a click, both ways", lambda one: one["counter"]["bytes"]),
