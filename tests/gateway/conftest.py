@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 import pytest
@@ -94,8 +95,12 @@ async def recorder() -> AsyncIterator[Recorder]:
         group.cancel_scope.cancel()
 
 
+class MakeTarget(Protocol):
+    def __call__(self, document: Json = None, **settings: Json) -> LiveTarget: ...
+
+
 @pytest.fixture
-def make_target(tmp_path: Path) -> Callable[..., LiveTarget]:
+def make_target(tmp_path: Path) -> MakeTarget:
     """Build a target from a document given as JSON, or from settings alone."""
 
     def make(document: Json = None, **settings: Json) -> LiveTarget:

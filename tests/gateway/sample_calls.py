@@ -38,8 +38,8 @@ def _object(schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
 
 
 def _followed(schema: Json, root: JsonObject) -> JsonObject:
-    schema = schema if isinstance(schema, dict) else {}
-    while isinstance(schema.get("$ref"), str):
-        siblings = {key: member for key, member in schema.items() if key != "$ref"}
-        schema = {**root["$defs"][schema["$ref"].removeprefix("#/$defs/")], **siblings}
-    return schema
+    found: JsonObject = schema if isinstance(schema, dict) else {}
+    while isinstance(found.get("$ref"), str):
+        siblings = {key: member for key, member in found.items() if key != "$ref"}
+        found = {**root["$defs"][found["$ref"].removeprefix("#/$defs/")], **siblings}
+    return found

@@ -12,7 +12,7 @@ import pytest
 from gateway.conftest import Recorder, document, json_reply
 from gateway.gateways import THINGS, gateway
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
-from ui_mcp.gateway.approvals.model import Approval
+from ui_mcp.gateway.approvals.model import Approval, Scope
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule
@@ -95,7 +95,9 @@ async def test_a_dry_run_that_contradicts_itself_is_refused_and_names_both(recor
 
 @pytest.mark.covers("GW-REL-4", "R-AP-1")
 @pytest.mark.parametrize("value", [True, "false"])
-async def test_a_parameter_named_like_the_option_never_switches_policy_off(value, recorder, tmp_path: Path) -> None:
+async def test_a_parameter_named_like_the_option_never_switches_policy_off(
+    value: Json, recorder: Recorder, tmp_path: Path
+) -> None:
     deny = {"rules": [{"tool": "addThing", "decision": "deny_abort"}]}
     async with gateway(tmp_path, recorder, policy=deny) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("_dry_run")]))
@@ -145,7 +147,9 @@ async def test_a_preview_fetches_neither_a_token_nor_a_file(recorder: Recorder, 
 
 
 @pytest.mark.covers("R-AP-5", "R-AP-15")
-async def test_an_operation_replaced_after_the_question_is_shown_again_instead_of_run(recorder, tmp_path: Path) -> None:
+async def test_an_operation_replaced_after_the_question_is_shown_again_instead_of_run(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD)
         write(tmp_path, EVERYTHING)
@@ -252,7 +256,9 @@ async def test_credentials_may_rotate_between_question_and_answer(recorder: Reco
 
 @pytest.mark.covers("R-AP-7", "R-AP-15")
 @pytest.mark.parametrize("scope", ["session", "always"])
-async def test_a_yes_for_longer_ends_when_its_name_means_another_operation(scope, recorder, tmp_path: Path) -> None:
+async def test_a_yes_for_longer_ends_when_its_name_means_another_operation(
+    scope: Scope, recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD)
         await yes(found, row, scope=scope)
@@ -286,7 +292,9 @@ async def test_a_rule_of_before_asks_once_more_and_is_renewed(recorder: Recorder
 
 
 @pytest.mark.covers("R-AP-7", "R-AP-15")
-async def test_an_accepted_proposal_ends_when_its_name_means_another_operation(recorder, tmp_path: Path) -> None:
+async def test_an_accepted_proposal_ends_when_its_name_means_another_operation(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     rule = {"source": "shop", "tool": "addThing", "decision": "allow"}
     async with gateway(tmp_path, recorder) as found:
         offered = GatewayToolset(found)
@@ -304,7 +312,9 @@ async def test_an_accepted_proposal_ends_when_its_name_means_another_operation(r
 
 @pytest.mark.covers("R-AP-7")
 @pytest.mark.parametrize(("given", "others"), [(1234, ["1234", True]), (1, ["1", True]), (None, ["", "null"])])
-async def test_a_yes_for_a_value_covers_no_other_json_value(given, others, recorder: Recorder, tmp_path: Path) -> None:
+async def test_a_yes_for_a_value_covers_no_other_json_value(
+    given: Json, others: list[Json], recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("n")]))
         await found.refresh_targets()
@@ -322,7 +332,7 @@ async def test_a_yes_for_a_value_covers_no_other_json_value(given, others, recor
 @pytest.mark.covers("R-AP-7")
 @pytest.mark.parametrize("pattern", [None, {"a.b": "*"}])
 async def test_a_yes_for_a_name_with_dots_covers_nothing_inside_of_another(
-    pattern, recorder: Recorder, tmp_path: Path
+    pattern: dict[str, str] | None, recorder: Recorder, tmp_path: Path
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("a.b"), query("a")]))
@@ -399,7 +409,9 @@ async def test_pages_are_followed_only_where_nothing_changes(recorder: Recorder,
 
 
 @pytest.mark.covers("R-AP-16")
-async def test_clients_of_one_principal_share_neither_questions_nor_results_nor_a_yes(recorder, tmp_path: Path) -> None:
+async def test_clients_of_one_principal_share_neither_questions_nor_results_nor_a_yes(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         mine = await asked(found, "shop__addThing", ADD, A)
         theirs = await asked(found, "shop__addThing", ADD, B)
@@ -445,7 +457,9 @@ def nested(depth: int) -> Json:
 @pytest.mark.covers("GW-POL-6")
 @pytest.mark.parametrize("tool", ["shop__addThing", "shop__listThings", "nlui__search", "nlui__call", "policy__decide"])
 @pytest.mark.parametrize("depth", [150, 300, 900])
-async def test_arguments_nested_too_deeply_are_invalid_parameters(tool, depth, recorder, tmp_path, caplog) -> None:
+async def test_arguments_nested_too_deeply_are_invalid_parameters(
+    tool: str, depth: int, recorder: Recorder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         definition = ServerDefinition("nlui", "nlui", "1", GatewayToolset(found))
         arguments: JsonObject = {"body": nested(depth)}

@@ -34,7 +34,7 @@ PLACES = st.sampled_from(("query", "header", "cookie"))
 def described(method: str, parameters: dict[str, str]) -> Json:
     """An API with one operation, whose parameters may be named like options."""
     named = [{"name": name, "in": place, "schema": {}} for name, place in parameters.items()]
-    body = {} if method == "get" else {"requestBody": {"content": {"application/json": {"schema": {}}}}}
+    body: JsonObject = {} if method == "get" else {"requestBody": {"content": {"application/json": {"schema": {}}}}}
     operation = {"operationId": "go", "parameters": named, "responses": {}, **body}
     return document({"/x": {method: operation}}, servers=[{"url": "http://api.example"}])
 

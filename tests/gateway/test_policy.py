@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui_mcp.gateway.config.settings import Rule
+from ui_mcp.gateway.config.settings import Decision, Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.toolkit.tool import Annotations, Tool
@@ -15,7 +15,7 @@ def target(method: str, name: str = "op") -> Entry:
 
 
 def backend(name: str, **hints: bool) -> Entry:
-    tool = Tool(f"srv__{name}", "", "", {}, annotations=Annotations(**hints, open_world=None))  # type: ignore[arg-type]
+    tool = Tool(f"srv__{name}", "", "", {}, annotations=Annotations(**hints, open_world=None))
     return Entry(tool, "srv", "backend", name)
 
 
@@ -73,10 +73,10 @@ def test_the_first_matching_rule_wins(rule: dict[str, object], expected: str) ->
 
 @pytest.mark.covers("GW-POL-3")
 def test_a_decision_for_one_tool_is_weaker_than_a_rule() -> None:
-    fixed = {"api__op": "deny_continue"}
+    fixed: dict[str, Decision] = {"api__op": "deny_continue"}
 
-    assert decision(Policy("guard", (), fixed), target("GET")) == "deny_continue"  # type: ignore[arg-type]
-    assert decision(Policy("guard", (Rule(decision="allow"),), fixed), target("GET")) == "allow"  # type: ignore[arg-type]
+    assert decision(Policy("guard", (), fixed), target("GET")) == "deny_continue"
+    assert decision(Policy("guard", (Rule(decision="allow"),), fixed), target("GET")) == "allow"
 
 
 @pytest.mark.covers("R-AP-5")

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from gateway.conftest import Recorder, document
+from gateway.conftest import MakeTarget, Recorder, document
 from gateway.gateways import gateway
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.toolset import GatewayToolset, instructions
@@ -30,8 +30,8 @@ async def test_describe_and_more_stand_beside_a_full_list_unless_told_otherwise(
 
 
 @pytest.mark.covers("GW-NAM-3")
-async def test_an_operation_without_an_id_is_named_after_method_and_path(make_target) -> None:
-    operations = {"/users/{id}": {"get": {}, "delete": {}}}
+async def test_an_operation_without_an_id_is_named_after_method_and_path(make_target: MakeTarget) -> None:
+    operations: JsonObject = {"/users/{id}": {"get": {}, "delete": {}}}
     async with make_target(document(operations), base_url="http://x") as target:
         await target.refresh()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.conftest import Recorder, document
+from gateway.conftest import MakeTarget, Recorder, document
 from gateway.gateways import at_its_source, gateway
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config.parse import Notes, parse
@@ -90,7 +90,9 @@ async def test_a_broken_upload_is_refused_or_noted_and_the_others_answer(tmp_pat
 
 
 @pytest.mark.covers("GW-ISO-1")
-async def test_a_document_that_cannot_be_cached_has_its_tools_all_the_same(make_target, tmp_path: Path) -> None:
+async def test_a_document_that_cannot_be_cached_has_its_tools_all_the_same(
+    make_target: MakeTarget, tmp_path: Path
+) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     async with make_target(document({"/a": {"get": {"operationId": "a", "responses": {}}}})) as target:
         assert await target.refresh()

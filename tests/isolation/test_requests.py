@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from gateway.conftest import Recorder, Reply, document, json_reply
+from gateway.conftest import MakeTarget, Recorder, Reply, document, json_reply
 from ui_mcp.gateway.openapi.schemas import schema_mismatch
 from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
 from ui_mcp.http_client import open_client
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 
 CATASTROPHE = "a" * 40 + "!"
@@ -33,7 +34,9 @@ def operation(**more: object) -> dict[str, object]:
 
 
 @pytest.mark.covers("GW-ISO-6")
-async def test_a_document_cannot_name_headers_that_frame_the_message(recorder: Recorder, make_target) -> None:
+async def test_a_document_cannot_name_headers_that_frame_the_message(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     named = [*FRAMING, "", "two words", "X-Fine"]
     parameters = [{"name": name, "in": "header", "schema": {"type": "string"}} for name in named]
     async with make_target(
@@ -42,6 +45,7 @@ async def test_a_document_cannot_name_headers_that_frame_the_message(recorder: R
         await target.refresh()
         (entry,) = target.source.entries()
         await target.source.call("api__go", {"X-Fine": "1"}, Call())
+        assert target.source.api is not None
         notes = [note["code"] for note in target.source.api.report()["operations"][0]["notes"]]
 
     assert list(entry.tool.input_schema["properties"]) == ["X-Fine"]
@@ -50,7 +54,9 @@ async def test_a_document_cannot_name_headers_that_frame_the_message(recorder: R
 
 
 @pytest.mark.covers("GW-ISO-6")
-async def test_a_key_cannot_be_sent_as_a_header_that_frames_the_message(recorder: Recorder, make_target) -> None:
+async def test_a_key_cannot_be_sent_as_a_header_that_frames_the_message(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     schemes = {"k": {"type": "apiKey", "in": "header", "name": "Host"}}
     described = document({"/x": {"get": operation(security=[{"k": []}])}}, components={"securitySchemes": schemes})
     auth = {"schemes": {"k": {"type": "header", "token": "evil.example"}}}
@@ -64,7 +70,7 @@ async def test_a_key_cannot_be_sent_as_a_header_that_frames_the_message(recorder
 @pytest.mark.covers("GW-ISO-5")
 @pytest.mark.parametrize("status", [302, 307])
 async def test_nothing_but_the_plainest_headers_follows_to_another_origin(
-    status: int, recorder: Recorder, other: Recorder, make_target
+    status: int, recorder: Recorder, other: Recorder, make_target: MakeTarget
 ) -> None:
     parameters = [
         {"name": "X-Mine", "in": "header", "schema": {"type": "string"}},
@@ -97,7 +103,7 @@ async def test_nothing_but_the_plainest_headers_follows_to_another_origin(
 
 @pytest.mark.covers("GW-ISO-5")
 async def test_the_next_page_of_an_answer_from_another_origin_is_not_asked_for(
-    recorder: Recorder, other: Recorder, make_target
+    recorder: Recorder, other: Recorder, make_target: MakeTarget
 ) -> None:
     recorder.replies["/x"] = Reply(302, b"", {"Location": f"{other.url}/there"})
     other.default = json_reply([{"id": 1}], Link=f'<{other.url}/more>; rel="next"')
@@ -111,7 +117,9 @@ async def test_the_next_page_of_an_answer_from_another_origin_is_not_asked_for(
 
 
 @pytest.mark.covers("GW-ISO-5")
-async def test_the_key_of_a_document_stays_with_its_origin(recorder: Recorder, other: Recorder, make_target) -> None:
+async def test_the_key_of_a_document_stays_with_its_origin(
+    recorder: Recorder, other: Recorder, make_target: MakeTarget
+) -> None:
     described = document({"/x": {"get": operation()}})
     recorder.replies["/spec"] = Reply(302, b"", {"Location": f"{other.url}/spec"})
     other.replies["/spec"] = json_reply(described)
@@ -127,7 +135,7 @@ async def test_the_key_of_a_document_stays_with_its_origin(recorder: Recorder, o
 
 @pytest.mark.covers("GW-ISO-5")
 async def test_the_key_of_a_document_is_not_shown_to_whom_a_page_links(
-    recorder: Recorder, other: Recorder, make_target
+    recorder: Recorder, other: Recorder, make_target: MakeTarget
 ) -> None:
     recorder.default = Reply(404, b"", {})
     recorder.replies["/"] = Reply(200, b"<p>", {"Link": f'<{other.url}/spec>; rel="service-desc"'})
@@ -165,7 +173,9 @@ async def test_headers_bound_to_an_origin_come_back_with_it(recorder: Recorder, 
         {"additionalProperties": {"pattern": "^(a+)+$", "format": "regex"}},
     ],
 )
-async def test_no_pattern_of_a_document_holds_up_a_call(schema: dict, recorder: Recorder, make_target) -> None:
+async def test_no_pattern_of_a_document_holds_up_a_call(
+    schema: JsonObject, recorder: Recorder, make_target: MakeTarget
+) -> None:
     body = {"content": {"application/json": {"schema": {"type": "object", **schema}}}}
     described = document({"/x": {"post": operation(requestBody=body)}})
     async with make_target(described, base_url=recorder.url) as target:
@@ -178,7 +188,7 @@ async def test_no_pattern_of_a_document_holds_up_a_call(schema: dict, recorder: 
 
 @pytest.mark.covers("GW-ISO-4")
 async def test_a_schema_too_intricate_to_check_lets_the_call_through_with_a_remark(
-    recorder: Recorder, make_target
+    recorder: Recorder, make_target: MakeTarget
 ) -> None:
     schemas: dict[str, object] = {"n0": {"type": "string"}}
     for level in range(1, 60):

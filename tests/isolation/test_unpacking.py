@@ -3,6 +3,7 @@
 import gzip
 import sys
 import zlib
+from collections.abc import AsyncIterator
 from functools import cache
 from pathlib import Path
 from subprocess import PIPE
@@ -31,7 +32,7 @@ def bomb(way: str) -> bytes:
     match way:
         case "br":
             squeezed = brotli.Compressor(quality=1)
-            return b"".join(squeezed.process(BLOCK) for _ in range(BLOCKS)) + squeezed.finish()
+            return b"".join([*(squeezed.process(BLOCK) for _ in range(BLOCKS)), squeezed.finish()])
         case "zstd":
             packer = zstd.ZstdCompressor(level=1)
             return b"".join(packer.compress(BLOCK) for _ in range(BLOCKS)) + packer.flush()
@@ -70,7 +71,7 @@ async def test_a_small_answer_that_grows_beyond_all_limits_is_an_error_and_no_mo
 
 
 def answering(content: bytes, status: int = 200, *, events: bool = False, **headers: str) -> Bounded:
-    async def body():
+    async def body() -> AsyncIterator[bytes]:
         yield content
 
     given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -104,7 +105,7 @@ async def test_a_stream_of_events_has_no_end_but_each_event_has() -> None:
     async with httpx2.AsyncClient(transport=many) as client, client.stream("GET", "http://x/") as answer:
         assert sum([len(chunk) async for chunk in answer.aiter_bytes()]) == len(event) * 8 > MAX_EVENT
 
-    async def endless():
+    async def endless() -> AsyncIterator[bytes]:
         while True:
             yield bytes(1 << 20)
 

@@ -24,7 +24,7 @@ from ui_mcp.errors import (
     InvalidArgumentsError,
     NotFoundError,
 )
-from ui_mcp.gateway.approvals.model import Approval, rule_for
+from ui_mcp.gateway.approvals.model import Answer, Approval, rule_for
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule
@@ -100,7 +100,9 @@ async def test_a_waiting_caller_gets_the_result_as_its_own(recorder: Recorder, t
 
 
 @pytest.mark.covers("R-AP-11")
-async def test_the_same_call_joins_the_open_question_until_its_outcome_was_delivered(recorder, tmp_path: Path) -> None:
+async def test_the_same_call_joins_the_open_question_until_its_outcome_was_delivered(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         first, second = await asked(found), await asked(found)
         await yes(found, first)
@@ -123,7 +125,9 @@ async def test_the_same_call_made_several_times_at_once_is_one_question(recorder
 
 @pytest.mark.covers("R-AP-8")
 @pytest.mark.parametrize(("decision", "code"), [("deny_continue", -32951), ("deny_abort", -32950)])
-async def test_a_no_keeps_its_meaning_and_its_reason(decision, code, recorder: Recorder, tmp_path: Path) -> None:
+async def test_a_no_keeps_its_meaning_and_its_reason(
+    decision: Answer, code: int, recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
         await found.approvals.decide(row.id, Decision(decision, row.digest, "ann", "not today"))
@@ -209,7 +213,9 @@ async def test_a_question_outlives_a_restart_and_its_yes_still_runs(recorder: Re
 
 
 @pytest.mark.covers("R-AP-3")
-async def test_a_yes_given_while_nothing_runs_is_carried_out_at_the_next_start(recorder, tmp_path: Path) -> None:
+async def test_a_yes_given_while_nothing_runs_is_carried_out_at_the_next_start(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as before:
         row = await asked(before)
         await before.approvals.store.swap(row, row)
@@ -276,7 +282,9 @@ async def test_a_yes_for_longer_covers_the_same_arguments_and_any_body(recorder:
 
 
 @pytest.mark.covers("R-AP-7")
-async def test_a_yes_for_always_is_a_rule_as_wide_as_the_person_says_and_can_be_removed(recorder, tmp_path) -> None:
+async def test_a_yes_for_always_is_a_rule_as_wide_as_the_person_says_and_can_be_removed(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, {"id": 11}, "shop__deleteThing")
         await yes(found, row, scope="always", pattern={"id": "1?"})
@@ -436,14 +444,17 @@ async def test_the_audit_tells_a_persons_yes_from_the_policys(recorder: Recorder
 
 
 @pytest.mark.covers("R-PC-6", "R-AP-9")
-async def test_a_proposal_is_replayed_over_the_calls_of_the_past_and_waits_for_a_person(recorder, tmp_path) -> None:
+async def test_a_proposal_is_replayed_over_the_calls_of_the_past_and_waits_for_a_person(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     rule = {"source": "shop", "tool": "deleteThing", "args": {"id": "[12]"}, "decision": "allow"}
     async with gateway(tmp_path, recorder) as before:
         await before.enforcer.call("shop__listThings", {}, Call())
     async with gateway(tmp_path, recorder) as found:
         offered = GatewayToolset(found)
         await found.enforcer.call("shop__listThings", {}, Call())
-        for number, decision in ((1, "approve"), (2, "deny_continue"), (3, "approve")):
+        answers: tuple[Answer, ...] = ("approve", "deny_continue", "approve")
+        for number, decision in enumerate(answers, 1):
             row = await asked(found, {"id": number}, "shop__deleteThing")
             await found.approvals.decide(row.id, Decision(decision, row.digest, "ann"))
             with suppress(DeniedError):
@@ -552,7 +563,8 @@ async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_
         row = await asked(found)
         found.store._database._base.execute(_NO_START)  # type: ignore[attr-defined]
         await yes(found, row)
-        assert (await found.enforcer.outcome(row.id, 0.5, Call())).structured["status"] == "awaiting_approval"
+        waiting = (await found.enforcer.outcome(row.id, 0.5, Call())).structured or {}
+        assert waiting["status"] == "awaiting_approval"
         assert recorder.requests == []
 
         found.store._database._base.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]

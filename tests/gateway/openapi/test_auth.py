@@ -1,14 +1,15 @@
 """Credentials: attached as the document says, renewed when refused, never shown."""
 
 import base64
+from pathlib import Path
 
 import anyio
 import pytest
 
-from gateway.conftest import Recorded, Recorder, Reply, document, json_reply
+from gateway.conftest import MakeTarget, Recorded, Recorder, Reply, document, json_reply
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
 from ui_mcp.gateway.openapi.auth import Grant, Tokens
-from ui_mcp.jsontypes import Json
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call, Text
 
 SCHEMES = {
@@ -36,7 +37,9 @@ def api(security: Json, **schemes: Json) -> Json:
         ("basic", {"type": "basic", "token": "u:p"}, ("authorization", "Basic dTpw")),
     ],
 )
-async def test_each_kind_is_sent_where_the_document_says(scheme, auth, seen, recorder: Recorder, make_target) -> None:
+async def test_each_kind_is_sent_where_the_document_says(
+    scheme: str, auth: JsonObject, seen: tuple[str, str], recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(api([{scheme: []}]), base_url=recorder.url, auth=auth) as target:
         await target.refresh()
         await target.source.call("api__go", {}, Call())
@@ -45,7 +48,7 @@ async def test_each_kind_is_sent_where_the_document_says(scheme, auth, seen, rec
 
 
 @pytest.mark.covers("GW-AUT-1")
-async def test_a_key_in_the_query_is_encoded(recorder: Recorder, make_target) -> None:
+async def test_a_key_in_the_query_is_encoded(recorder: Recorder, make_target: MakeTarget) -> None:
     auth = {"schemes": {"query": {"type": "query", "token": "a b"}}}
     async with make_target(api([{"query": []}]), base_url=recorder.url, auth=auth) as target:
         await target.refresh()
@@ -55,9 +58,9 @@ async def test_a_key_in_the_query_is_encoded(recorder: Recorder, make_target) ->
 
 
 @pytest.mark.covers("GW-AUT-2")
-async def test_the_first_satisfied_alternative_is_sent_whole(recorder: Recorder, make_target) -> None:
+async def test_the_first_satisfied_alternative_is_sent_whole(recorder: Recorder, make_target: MakeTarget) -> None:
     auth = {"schemes": {"key": {"type": "header", "token": "kkkk"}, "cookie": {"type": "cookie", "token": "cccc"}}}
-    security = [{"basic": []}, {"key": [], "cookie": []}]
+    security: Json = [{"basic": []}, {"key": [], "cookie": []}]
     async with make_target(api(security), base_url=recorder.url, auth=auth) as target:
         await target.refresh()
         await target.source.call("api__go", {}, Call())
@@ -66,7 +69,7 @@ async def test_the_first_satisfied_alternative_is_sent_whole(recorder: Recorder,
 
 
 @pytest.mark.covers("GW-AUT-2")
-async def test_an_operation_without_security_gets_no_credentials(recorder: Recorder, make_target) -> None:
+async def test_an_operation_without_security_gets_no_credentials(recorder: Recorder, make_target: MakeTarget) -> None:
     async with make_target(api([]), base_url=recorder.url, auth={"type": "bearer", "token": "abcd"}) as target:
         await target.refresh()
         await target.source.call("api__go", {}, Call())
@@ -75,7 +78,9 @@ async def test_an_operation_without_security_gets_no_credentials(recorder: Recor
 
 
 @pytest.mark.covers("GW-AUT-2")
-async def test_a_refusal_names_what_is_missing_and_strict_refuses_before(recorder: Recorder, make_target) -> None:
+async def test_a_refusal_names_what_is_missing_and_strict_refuses_before(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     recorder.default = json_reply({}, 401)
     async with make_target(api([{"key": []}]), base_url=recorder.url) as target:
         await target.refresh()
@@ -91,7 +96,9 @@ async def test_a_refusal_names_what_is_missing_and_strict_refuses_before(recorde
 
 
 @pytest.mark.covers("GW-AUT-3")
-async def test_a_refused_token_is_renewed_once_and_the_call_repeated(recorder: Recorder, make_target) -> None:
+async def test_a_refused_token_is_renewed_once_and_the_call_repeated(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     given: list[str] = []
 
     def token(request: Recorded) -> Reply:
@@ -136,7 +143,9 @@ async def test_tokens_are_kept_renewed_early_and_fetched_one_at_a_time() -> None
 
 
 @pytest.mark.covers("GW-AUT-5", "GW-AUT-8")
-async def test_set_auth_holds_for_the_caller_alone(recorder: Recorder, make_target, monkeypatch) -> None:
+async def test_set_auth_holds_for_the_caller_alone(
+    recorder: Recorder, make_target: MakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("A_TOKEN", "from-env")
     async with make_target(api([{"bearer": []}]), base_url=recorder.url) as target:
         await target.refresh()
@@ -151,7 +160,7 @@ async def test_set_auth_holds_for_the_caller_alone(recorder: Recorder, make_targ
 
 
 @pytest.mark.covers("GW-REQ-9", "GW-AUT-8")
-async def test_a_login_cookie_is_kept_for_the_caller_alone(recorder: Recorder, make_target) -> None:
+async def test_a_login_cookie_is_kept_for_the_caller_alone(recorder: Recorder, make_target: MakeTarget) -> None:
     recorder.default = Reply(200, b"{}", {"Content-Type": "application/json", "Set-Cookie": "sid=ann-1; Path=/"})
     async with make_target(api([]), base_url=recorder.url) as target:
         await target.refresh()
@@ -162,7 +171,7 @@ async def test_a_login_cookie_is_kept_for_the_caller_alone(recorder: Recorder, m
 
 
 @pytest.mark.covers("GW-AUT-6")
-async def test_a_planted_secret_is_found_nowhere(recorder: Recorder, make_target, tmp_path) -> None:
+async def test_a_planted_secret_is_found_nowhere(recorder: Recorder, make_target: MakeTarget, tmp_path: Path) -> None:
     canary = "canary-5f2c9a"
     recorder.default = lambda request: json_reply({"echo": dict(request.headers), "url": request.target}, 400)
     async with make_target(
@@ -183,7 +192,9 @@ async def test_a_planted_secret_is_found_nowhere(recorder: Recorder, make_target
 
 
 @pytest.mark.covers("GW-AUT-4")
-async def test_fetching_the_document_and_calling_have_credentials_of_their_own(recorder: Recorder, make_target) -> None:
+async def test_fetching_the_document_and_calling_have_credentials_of_their_own(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     schemes = {"key": {"type": "http", "scheme": "bearer"}}
     paths = {"/thing": {"get": {"operationId": "thing", "responses": {}, "security": [{"key": []}]}}}
     described = document(paths, components={"securitySchemes": schemes})

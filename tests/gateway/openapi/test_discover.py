@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from gateway.conftest import Recorder, Reply, document, json_reply
+from gateway.conftest import MakeTarget, Recorder, Reply, document, json_reply
 from gateway.gateways import gateway
 from ui_mcp.errors import RefusedError
 from ui_mcp.gateway.openapi import discover, live
@@ -32,7 +32,7 @@ def web(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 @pytest.mark.covers("GW-DIS-1")
 @pytest.mark.parametrize("place", ["/openapi.json", "/v3/api-docs", "/api/schema/", "/swagger/v1/swagger.json"])
-async def test_a_document_is_found_from_the_bare_address(place: str, web: Recorder, make_target) -> None:
+async def test_a_document_is_found_from_the_bare_address(place: str, web: Recorder, make_target: MakeTarget) -> None:
     web.replies[place] = json_reply(api("a"))
     async with make_target(base_url=f"{web.url}/base") as target:
         await target.refresh()
@@ -41,7 +41,7 @@ async def test_a_document_is_found_from_the_bare_address(place: str, web: Record
 
 
 @pytest.mark.covers("GW-DIS-2")
-async def test_pages_that_are_no_documents_are_refused_with_the_reason(web: Recorder, make_target) -> None:
+async def test_pages_that_are_no_documents_are_refused_with_the_reason(web: Recorder, make_target: MakeTarget) -> None:
     web.replies["/openapi.json"] = Reply(200, b"<html>login</html>", {"Content-Type": "application/json"})
     web.replies["/swagger.json"] = json_reply({"hello": 1})
     web.replies["/api-docs"] = Reply(401, b"", {})
@@ -83,7 +83,9 @@ def test_documents_are_named_after_what_tells_them_apart(urls: tuple[str, ...], 
 
 
 @pytest.mark.covers("GW-DIS-2")
-async def test_a_link_header_and_a_documentation_page_lead_to_the_document(web: Recorder, make_target) -> None:
+async def test_a_link_header_and_a_documentation_page_lead_to_the_document(
+    web: Recorder, make_target: MakeTarget
+) -> None:
     web.replies["/"] = Reply(200, b"<html></html>", {"Link": '</spec/one.json>; rel="service-desc"'})
     web.replies["/spec/one.json"] = json_reply(api("a"))
     async with make_target(base_url=web.url) as linked:
@@ -98,7 +100,7 @@ async def test_a_link_header_and_a_documentation_page_lead_to_the_document(web: 
 
 
 @pytest.mark.covers("GW-REL-3", "GW-DIS-4")
-async def test_an_api_that_is_down_keeps_its_tools_from_the_cache(web: Recorder, make_target) -> None:
+async def test_an_api_that_is_down_keeps_its_tools_from_the_cache(web: Recorder, make_target: MakeTarget) -> None:
     web.replies["/openapi.json"] = json_reply(api("a"))
     async with make_target(base_url=web.url) as target:
         await target.refresh()
@@ -114,7 +116,9 @@ async def test_an_api_that_is_down_keeps_its_tools_from_the_cache(web: Recorder,
 
 
 @pytest.mark.covers("GW-REL-1", "GW-REL-2")
-async def test_a_changed_document_changes_the_tools_and_an_unchanged_one_is_not_read_again(web, make_target) -> None:
+async def test_a_changed_document_changes_the_tools_and_an_unchanged_one_is_not_read_again(
+    web: Recorder, make_target: MakeTarget
+) -> None:
     web.replies["/openapi.json"] = json_reply(api("a"), ETag='"1"')
     async with make_target(spec=f"{web.url}/openapi.json") as target:
         assert await target.refresh()
@@ -142,7 +146,9 @@ class Meanwhile(DocumentCache):
 
 
 @pytest.mark.covers("GW-REL-2")
-async def test_a_file_that_changes_while_it_is_being_read_is_read_again(tmp_path, make_target, monkeypatch) -> None:
+async def test_a_file_that_changes_while_it_is_being_read_is_read_again(
+    tmp_path: Path, make_target: MakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(live, "_FILE_POLL", 0.01)
     target = make_target(api("a"), base_url="http://x")
     target._cache = Meanwhile(tmp_path / "cache", tmp_path / "openapi.json", dumps(api("a", "b")))
@@ -158,7 +164,7 @@ async def test_a_file_that_changes_while_it_is_being_read_is_read_again(tmp_path
 
 
 @pytest.mark.covers("GW-REL-2")
-async def test_a_broken_new_document_leaves_the_old_tools(web: Recorder, make_target) -> None:
+async def test_a_broken_new_document_leaves_the_old_tools(web: Recorder, make_target: MakeTarget) -> None:
     web.replies["/openapi.json"] = json_reply(api("a"))
     async with make_target(spec=f"{web.url}/openapi.json") as target:
         await target.refresh()
@@ -170,7 +176,7 @@ async def test_a_broken_new_document_leaves_the_old_tools(web: Recorder, make_ta
 
 
 @pytest.mark.covers("GW-LOD-6", "GW-LOD-7")
-async def test_a_document_from_the_network_reaches_neither_files_nor_other_hosts(web: Recorder, tmp_path) -> None:
+async def test_a_document_from_the_network_reaches_neither_files_nor_other_hosts(web: Recorder, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}")
     refs = [f"file://{tmp_path}/x.json", "http://169.254.169.254/latest", "http://localhost:1/x.json"]
     paths = {f"/{n}": {"get": {"parameters": [{"$ref": ref}]}} for n, ref in enumerate(refs)}

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from jsonschema import Draft202012Validator
 
-from gateway.conftest import Recorder
+from gateway.conftest import MakeTarget, Recorder
 from gateway.documents import HARBOUR, documents
 from gateway.sample_calls import arguments_for
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
@@ -22,7 +22,7 @@ from ui_mcp.gateway.openapi.operations import METHODS, read_api
 from ui_mcp.gateway.openapi.payload import EncodingOptions
 from ui_mcp.gateway.openapi.request import build
 from ui_mcp.gateway.openapi.tools import build_tools
-from ui_mcp.jsontypes import Json
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
 
 
@@ -130,7 +130,9 @@ def _forms(found: Operation, arguments: Json) -> Json:
     return {"body": {}} if structured and ("form" in first or "multipart" in first) else {}
 
 
-async def test_a_real_call_of_every_operation_arrives_where_the_document_says(recorder: Recorder, make_target) -> None:
+async def test_a_real_call_of_every_operation_arrives_where_the_document_says(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(spec=str(HARBOUR), base_url=recorder.url, validate="warn") as target:
         await target.refresh()
         for entry in target.source.entries():
@@ -284,7 +286,9 @@ def test_operations_are_chosen_renamed_and_hidden_by_configuration(harbour: Api)
         ),
     ],
 )
-async def test_each_operation_goes_to_its_own_server(settings, photo: str, list_: str, make_target) -> None:
+async def test_each_operation_goes_to_its_own_server(
+    settings: JsonObject, photo: str, list_: str, make_target: MakeTarget
+) -> None:
     async with make_target(spec=str(HARBOUR), **settings) as target:
         await target.refresh()
         upload = {"ship_id": "1", "body": {"photo": "x"}}

@@ -1,16 +1,19 @@
 """Every style, explode, location and body type, byte for byte, as a real server received it."""
 
+from pathlib import Path
+
 import pytest
 
-from gateway.conftest import Recorder, document
+from gateway.conftest import MakeTarget, Recorder, document
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
 
 ARRAY = [3, 4]
 OBJECT = {"R": 1, "G": 2}
 
 
-def parameter(where: str, style: str | None = None, explode: bool | None = None, **more: object) -> dict[str, object]:
+def parameter(where: str, style: str | None = None, explode: bool | None = None, **more: Json) -> JsonObject:
     rule = {"name": "color", "in": where, "required": where == "path", "schema": {}, **more}
     if style:
         rule["style"] = style
@@ -19,7 +22,7 @@ def parameter(where: str, style: str | None = None, explode: bool | None = None,
     return rule
 
 
-def one_operation(rule: dict[str, object]) -> object:
+def one_operation(rule: JsonObject) -> Json:
     path = "/x/{color}" if rule["in"] == "path" else "/x"
     return document({path: {"get": {"operationId": "go", "parameters": [rule], "responses": {}}}})
 
@@ -68,7 +71,9 @@ QUERIES = [
 
 @pytest.mark.covers("GW-REQ-1", "GW-REQ-3")
 @pytest.mark.parametrize(("style", "explode", "value", "sent"), PATHS)
-async def test_path_values_are_written_by_style(style, explode, value, sent, recorder: Recorder, make_target) -> None:
+async def test_path_values_are_written_by_style(
+    style: str, explode: bool, value: Json, sent: str, recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(one_operation(parameter("path", style, explode)), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -79,7 +84,9 @@ async def test_path_values_are_written_by_style(style, explode, value, sent, rec
 
 @pytest.mark.covers("GW-REQ-1", "GW-REQ-2", "GW-REQ-4")
 @pytest.mark.parametrize(("style", "explode", "value", "sent"), QUERIES)
-async def test_query_values_are_written_by_style(style, explode, value, sent, recorder: Recorder, make_target) -> None:
+async def test_query_values_are_written_by_style(
+    style: str, explode: bool, value: Json, sent: str, recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(one_operation(parameter("query", style, explode)), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -89,7 +96,9 @@ async def test_query_values_are_written_by_style(style, explode, value, sent, re
 
 
 @pytest.mark.covers("GW-REQ-2")
-async def test_reserved_characters_stay_where_the_document_allows_them(recorder: Recorder, make_target) -> None:
+async def test_reserved_characters_stay_where_the_document_allows_them(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     rule = parameter("query", allowReserved=True)
     async with make_target(one_operation(rule), base_url=recorder.url) as target:
         await target.refresh()
@@ -100,7 +109,7 @@ async def test_reserved_characters_stay_where_the_document_allows_them(recorder:
 
 
 @pytest.mark.covers("GW-REQ-1")
-async def test_a_query_value_with_a_media_type_is_json_text(recorder: Recorder, make_target) -> None:
+async def test_a_query_value_with_a_media_type_is_json_text(recorder: Recorder, make_target: MakeTarget) -> None:
     rule = {"name": "color", "in": "query", "content": {"application/json": {"schema": {}}}}
     async with make_target(one_operation(rule), base_url=recorder.url) as target:
         await target.refresh()
@@ -115,7 +124,9 @@ async def test_a_query_value_with_a_media_type_is_json_text(recorder: Recorder, 
     ("explode", "value", "sent"),
     [(False, ARRAY, "3,4"), (False, OBJECT, "R,1,G,2"), (True, OBJECT, "R=1,G=2"), (False, "plain text", "plain text")],
 )
-async def test_header_values_are_simple(explode, value, sent, recorder: Recorder, make_target) -> None:
+async def test_header_values_are_simple(
+    explode: bool, value: Json, sent: str, recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(one_operation(parameter("header", None, explode)), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -126,7 +137,9 @@ async def test_header_values_are_simple(explode, value, sent, recorder: Recorder
 
 @pytest.mark.covers("GW-REQ-1")
 @pytest.mark.parametrize(("value", "sent"), [(ARRAY, "color=3%2C4"), (OBJECT, "color=R%2C1%2CG%2C2"), ("x", "color=x")])
-async def test_cookie_values_hold_no_bare_commas(value, sent, recorder: Recorder, make_target) -> None:
+async def test_cookie_values_hold_no_bare_commas(
+    value: Json, sent: str, recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(one_operation(parameter("cookie")), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -137,7 +150,9 @@ async def test_cookie_values_hold_no_bare_commas(value, sent, recorder: Recorder
 
 @pytest.mark.covers("GW-REQ-3")
 @pytest.mark.parametrize("value", ["..", ".", ""])
-async def test_a_path_value_that_climbs_is_refused_before_sending(value, recorder: Recorder, make_target) -> None:
+async def test_a_path_value_that_climbs_is_refused_before_sending(
+    value: Json, recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(one_operation(parameter("path")), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -148,7 +163,7 @@ async def test_a_path_value_that_climbs_is_refused_before_sending(value, recorde
 
 
 @pytest.mark.covers("GW-REQ-3")
-async def test_a_header_value_with_a_line_break_is_refused(recorder: Recorder, make_target) -> None:
+async def test_a_header_value_with_a_line_break_is_refused(recorder: Recorder, make_target: MakeTarget) -> None:
     async with make_target(one_operation(parameter("header")), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -158,7 +173,7 @@ async def test_a_header_value_with_a_line_break_is_refused(recorder: Recorder, m
     assert recorder.requests == []
 
 
-def posting(content: dict[str, object], required: bool = True) -> object:
+def posting(content: JsonObject, required: bool = True) -> Json:
     body = {"required": required, "content": content}
     return document({"/x": {"post": {"operationId": "go", "requestBody": body, "responses": {}}}})
 
@@ -193,7 +208,9 @@ BODIES = [
 
 @pytest.mark.covers("GW-REQ-4", "GW-REQ-5", "GW-REQ-6")
 @pytest.mark.parametrize(("kind", "more", "body", "sent", "typed"), BODIES)
-async def test_bodies_are_written_by_media_type(kind, more, body, sent, typed, recorder: Recorder, make_target) -> None:
+async def test_bodies_are_written_by_media_type(
+    kind: str, more: JsonObject, body: Json, sent: bytes, typed: str | None, recorder: Recorder, make_target: MakeTarget
+) -> None:
     async with make_target(posting({kind: {"schema": {}, **more}}), base_url=recorder.url) as target:
         await target.refresh()
 
@@ -203,7 +220,9 @@ async def test_bodies_are_written_by_media_type(kind, more, body, sent, typed, r
 
 
 @pytest.mark.covers("GW-REQ-7")
-async def test_multipart_carries_files_objects_and_repeated_parts(recorder: Recorder, make_target, tmp_path) -> None:
+async def test_multipart_carries_files_objects_and_repeated_parts(
+    recorder: Recorder, make_target: MakeTarget, tmp_path: Path
+) -> None:
     (tmp_path / "cat.png").write_bytes(b"\x89PNG")
     binary = {"type": "string", "format": "binary"}
     schema = {
@@ -242,7 +261,7 @@ async def test_multipart_carries_files_objects_and_repeated_parts(recorder: Reco
 
 
 @pytest.mark.covers("GW-REQ-7")
-async def test_a_file_outside_the_roots_is_refused(recorder: Recorder, make_target, tmp_path) -> None:
+async def test_a_file_outside_the_roots_is_refused(recorder: Recorder, make_target: MakeTarget, tmp_path: Path) -> None:
     content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
     async with make_target(posting(content), base_url=recorder.url, files={"roots": [str(tmp_path / "in")]}) as target:
         await target.refresh()
@@ -254,7 +273,9 @@ async def test_a_file_outside_the_roots_is_refused(recorder: Recorder, make_targ
 
 
 @pytest.mark.covers("GW-LOD-8", "GW-REQ-6")
-async def test_version_2_form_fields_and_collections_are_sent_as_declared(recorder: Recorder, make_target) -> None:
+async def test_version_2_form_fields_and_collections_are_sent_as_declared(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     spec = {
         "swagger": "2.0",
         "info": {"title": "Two", "version": "1"},
@@ -287,7 +308,7 @@ async def test_version_2_form_fields_and_collections_are_sent_as_declared(record
 
 
 @pytest.mark.covers("GW-LOD-9")
-async def test_version_3_2_query_method_and_querystring(recorder: Recorder, make_target) -> None:
+async def test_version_3_2_query_method_and_querystring(recorder: Recorder, make_target: MakeTarget) -> None:
     where = {"name": "all", "in": "querystring", "content": {"application/x-www-form-urlencoded": {"schema": {}}}}
     spec = document(
         {

@@ -3,9 +3,13 @@
 import gzip
 import sys
 import zlib
+from collections.abc import Callable
 
 import brotli
 import pytest
+
+from gateway.conftest import MakeTarget
+from ui_mcp.gateway.results import ResultStore
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -28,7 +32,9 @@ def api(parameters: Json = ()) -> Json:
     return document({"/x": {"get": operation, "post": {"operationId": "make", "responses": {}}}})
 
 
-async def answer(recorder: Recorder, make_target, reply: object, tool: str = "go", **arguments: Json) -> ToolResult:
+async def answer(
+    recorder: Recorder, make_target: MakeTarget, reply: object, tool: str = "go", **arguments: Json
+) -> ToolResult:
     recorder.default = reply  # type: ignore[assignment]
     async with make_target(api(PAGED), base_url=recorder.url) as target:
         await target.refresh()
@@ -42,7 +48,7 @@ def text(result: ToolResult) -> str:
 
 
 @pytest.mark.covers("GW-RES-1", "GW-RES-2")
-async def test_json_is_structured_and_the_same_as_text(recorder: Recorder, make_target) -> None:
+async def test_json_is_structured_and_the_same_as_text(recorder: Recorder, make_target: MakeTarget) -> None:
     result = await answer(recorder, make_target, json_reply({"a": [1, "é"]}))
 
     assert result.structured == {"a": [1, "é"]} == loads(text(result))
@@ -51,14 +57,14 @@ async def test_json_is_structured_and_the_same_as_text(recorder: Recorder, make_
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_a_json_array_is_wrapped(recorder: Recorder, make_target) -> None:
+async def test_a_json_array_is_wrapped(recorder: Recorder, make_target: MakeTarget) -> None:
     assert (await answer(recorder, make_target, json_reply([1, 2]))).structured == {"result": [1, 2]}
 
 
 @pytest.mark.covers("GW-RES-3")
 @pytest.mark.parametrize("listed", [True, False])
 async def test_an_answer_that_differs_from_its_schema_is_delivered_with_a_note(
-    listed: bool, recorder: Recorder, make_target
+    listed: bool, recorder: Recorder, make_target: MakeTarget
 ) -> None:
     boat = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "description": "Hers."}}}
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/B"}}}
@@ -87,7 +93,9 @@ async def test_an_answer_that_differs_from_its_schema_is_delivered_with_a_note(
         ("identity", bytes),
     ],
 )
-async def test_packed_answers_are_unpacked(encoding: str, packed, recorder: Recorder, make_target) -> None:
+async def test_packed_answers_are_unpacked(
+    encoding: str, packed: Callable[[bytes], bytes], recorder: Recorder, make_target: MakeTarget
+) -> None:
     headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
     result = await answer(recorder, make_target, Reply(200, packed(b'{"a": "\xc3\xa9"}'), headers))
 
@@ -96,14 +104,14 @@ async def test_packed_answers_are_unpacked(encoding: str, packed, recorder: Reco
 
 
 @pytest.mark.covers("GW-RES-7")
-async def test_an_answer_packed_in_an_unknown_way_says_so(recorder: Recorder, make_target) -> None:
+async def test_an_answer_packed_in_an_unknown_way_says_so(recorder: Recorder, make_target: MakeTarget) -> None:
     headers = {"Content-Type": "application/json", "Content-Encoding": "lzma"}
     with pytest.raises(UpstreamError, match="packed as lzma"):
         await answer(recorder, make_target, Reply(200, b"??", headers))
 
 
 @pytest.mark.covers("GW-CNV-10")
-async def test_a_raw_answer_is_the_body_as_it_came(recorder: Recorder, make_target) -> None:
+async def test_a_raw_answer_is_the_body_as_it_came(recorder: Recorder, make_target: MakeTarget) -> None:
     body = b'{"b": 1,\n  "a": [1, 2, 3]}'
     result = await answer(recorder, make_target, Reply(200, body), _raw=True, _max_rows=1)
 
@@ -112,14 +120,14 @@ async def test_a_raw_answer_is_the_body_as_it_came(recorder: Recorder, make_targ
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_an_image_is_an_image_without_structure(recorder: Recorder, make_target) -> None:
+async def test_an_image_is_an_image_without_structure(recorder: Recorder, make_target: MakeTarget) -> None:
     result = await answer(recorder, make_target, Reply(200, b"\x89PNG", {"Content-Type": "image/png"}))
 
     assert result == ToolResult((Media("image", b"\x89PNG", "image/png"),), meta=result.meta)
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_small_files_are_embedded_and_large_ones_linked(recorder: Recorder, make_target) -> None:
+async def test_small_files_are_embedded_and_large_ones_linked(recorder: Recorder, make_target: MakeTarget) -> None:
     kind = {"Content-Type": "application/zip"}
     small = await answer(recorder, make_target, Reply(200, b"\0PK", kind))
     large = await answer(recorder, make_target, Reply(200, b"\0" * 1_100_000, kind))
@@ -132,14 +140,14 @@ async def test_small_files_are_embedded_and_large_ones_linked(recorder: Recorder
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_nothing_says_its_status(recorder: Recorder, make_target) -> None:
+async def test_nothing_says_its_status(recorder: Recorder, make_target: MakeTarget) -> None:
     result = await answer(recorder, make_target, Reply(204, b"", {}))
 
     assert (text(result), result.structured) == ("HTTP 204", {"status": 204})
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_ndjson_becomes_rows(recorder: Recorder, make_target) -> None:
+async def test_ndjson_becomes_rows(recorder: Recorder, make_target: MakeTarget) -> None:
     result = await answer(
         recorder, make_target, Reply(200, b'{"a":1}\n{"a":2}\n', {"Content-Type": "application/x-ndjson"})
     )
@@ -148,7 +156,7 @@ async def test_ndjson_becomes_rows(recorder: Recorder, make_target) -> None:
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_an_error_is_an_error_with_its_body_and_hints(recorder: Recorder, make_target) -> None:
+async def test_an_error_is_an_error_with_its_body_and_hints(recorder: Recorder, make_target: MakeTarget) -> None:
     problem = json_reply({"title": "Too many", "detail": "slow down"}, 422, Retry_After="7", X_RateLimit_Left="0")
 
     result = await answer(recorder, make_target, problem, "make")
@@ -160,7 +168,9 @@ async def test_an_error_is_an_error_with_its_body_and_hints(recorder: Recorder, 
 
 
 @pytest.mark.covers("GW-REQ-10")
-async def test_a_busy_server_is_asked_again_but_only_for_what_may_be_repeated(recorder: Recorder, make_target) -> None:
+async def test_a_busy_server_is_asked_again_but_only_for_what_may_be_repeated(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     calls: list[Recorded] = []
 
     def busy_once(request: Recorded) -> Reply:
@@ -182,7 +192,9 @@ def test_patience_with_a_busy_server_has_a_limit(header: str | None, wait: float
 
 
 @pytest.mark.covers("GW-REQ-10")
-async def test_credentials_do_not_follow_a_redirect_to_another_origin(recorder: Recorder, make_target) -> None:
+async def test_credentials_do_not_follow_a_redirect_to_another_origin(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     other = recorder.url.replace("127.0.0.1", "localhost")
     recorder.replies["/x"] = Reply(307, b"", {"Location": f"{other}/y"})
     async with make_target(api(), base_url=recorder.url, auth={"type": "bearer", "token": "t0p-secret"}) as target:
@@ -193,7 +205,7 @@ async def test_credentials_do_not_follow_a_redirect_to_another_origin(recorder: 
 
 
 @pytest.mark.covers("GW-RES-1")
-async def test_nobody_there_is_told_with_what_to_check(make_target) -> None:
+async def test_an_unreachable_server_is_reported_with_what_to_check(make_target: MakeTarget) -> None:
     async with make_target(api(), base_url="http://127.0.0.1:9") as target:
         await target.refresh()
         with pytest.raises(UpstreamError, match="refused") as caught:
@@ -203,7 +215,9 @@ async def test_nobody_there_is_told_with_what_to_check(make_target) -> None:
 
 
 @pytest.mark.covers("GW-RES-4")
-async def test_long_arrays_are_cut_by_row_and_the_rest_stays_readable(recorder: Recorder, make_target) -> None:
+async def test_long_arrays_are_cut_by_row_and_the_rest_stays_readable(
+    recorder: Recorder, make_target: MakeTarget
+) -> None:
     rows = [{"id": number, "text": "x" * 100} for number in range(2000)]
     recorder.default = json_reply({"items": rows, "total": 2000})
     async with make_target(api(), base_url=recorder.url) as target:
@@ -218,12 +232,12 @@ async def test_long_arrays_are_cut_by_row_and_the_rest_stays_readable(recorder: 
     assert kept.json()["items"] == rows
 
 
-def _store(target: LiveTarget):
+def _store(target: LiveTarget) -> ResultStore:
     return target.source._parts.responses._store
 
 
 @pytest.mark.covers("GW-RES-6")
-async def test_only_the_asked_fields_come_back(recorder: Recorder, make_target) -> None:
+async def test_only_the_asked_fields_come_back(recorder: Recorder, make_target: MakeTarget) -> None:
     reply = json_reply({"items": [{"id": 1, "x": 2}], "total": 1, "more": {}})
 
     result = await answer(recorder, make_target, reply, _fields=["items[].id", "total"])
@@ -232,7 +246,7 @@ async def test_only_the_asked_fields_come_back(recorder: Recorder, make_target) 
 
 
 @pytest.mark.covers("GW-RES-5")
-async def test_pages_are_followed_and_joined(recorder: Recorder, make_target) -> None:
+async def test_pages_are_followed_and_joined(recorder: Recorder, make_target: MakeTarget) -> None:
     def page(request: Recorded) -> Reply:
         number = int(request.target.partition("page=")[2] or 1)
         link = {"Link": f'<{recorder.url}/x?page={number + 1}>; rel="next"'} if number < 3 else {}
@@ -244,7 +258,7 @@ async def test_pages_are_followed_and_joined(recorder: Recorder, make_target) ->
 
 
 @pytest.mark.covers("GW-RES-5")
-async def test_pages_are_counted_up_where_nothing_links_to_them(recorder: Recorder, make_target) -> None:
+async def test_pages_are_counted_up_where_nothing_links_to_them(recorder: Recorder, make_target: MakeTarget) -> None:
     def page(request: Recorded) -> Reply:
         number = int(request.target.partition("page=")[2] or 1)
         return json_reply({"data": [{"n": number}] if number < 3 else []})
@@ -255,7 +269,7 @@ async def test_pages_are_counted_up_where_nothing_links_to_them(recorder: Record
 
 
 @pytest.mark.covers("GW-REL-4")
-async def test_a_dry_run_sends_nothing_and_shows_no_secret(recorder: Recorder, make_target) -> None:
+async def test_a_dry_run_sends_nothing_and_shows_no_secret(recorder: Recorder, make_target: MakeTarget) -> None:
     async with make_target(api(PAGED), base_url=recorder.url, auth={"type": "bearer", "token": "t0p-secret"}) as target:
         await target.refresh()
         given = {"page": 2, "_dry_run": True}
