@@ -14,14 +14,22 @@ import anyio
 import pytest
 from anyio.streams.text import TextReceiveStream
 
+from ui_mcp.errors import IntrospectError
 from ui_mcp.introspection.arguments import Action, Selector
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.perform import ActionBatch, BatchResult, perform
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Node
+from ui_mcp.jsontypes import Json, JsonObject
 
 PATIENCE = 30.0
 """Seconds a demo may take for anything: on a busy machine the usual limits are too short."""
+
+
+def failure(outcome: BatchResult) -> IntrospectError:
+    """Return the error that ended a batch."""
+    assert outcome.error is not None
+    return outcome.error
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Demo:
         assert len(found) == 1, [node.path for node in found]
         return found[0]
 
-    async def find(self, **selector) -> list[Node]:
+    async def find(self, **selector: Json) -> list[Node]:
         ask = CaptureRequest(
             stage="all", sections=frozenset({"bounds"}), css=selector.get("css"), internals="css" in selector
         )
@@ -49,13 +57,13 @@ class Demo:
 
     async def said(self) -> str:
         """Return what the status line says."""
-        return (await self.one("#status")).record.get("l", "")
+        return str((await self.one("#status")).record.get("l", ""))
 
-    async def do(self, *actions: dict, **options) -> BatchResult:
+    async def do(self, *actions: JsonObject, **options: Json) -> BatchResult:
         made = [Action.model_validate(action) for action in actions]
         return await perform(self.target, ActionBatch(made, **{"timeout_ms": int(PATIENCE * 1000), **options}))
 
-    async def click(self, css: str, **options) -> BatchResult:
+    async def click(self, css: str, **options: Json) -> BatchResult:
         return await self.do({"type": "click", "target": await self.uid(css), **options})
 
 
@@ -94,6 +102,7 @@ async def debugged_chromium(profile: Path, page: str) -> AsyncIterator[dict[str,
     said = ""
     try:
         with anyio.fail_after(60):
+            assert process.stderr is not None
             async for text in TextReceiveStream(process.stderr):
                 said += text
                 if found := re.search(r"listening on (ws://([\w.:]+)/\S+)\s", said):
@@ -205,6 +214,7 @@ async def running(command: list[str], screen: str) -> AsyncIterator[int]:
     said = ""
     try:
         with anyio.fail_after(4 * PATIENCE):
+            assert process.stdout is not None
             async for text in TextReceiveStream(process.stdout):
                 said += text
                 if "READY" in said:

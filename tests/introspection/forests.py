@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 
-from ui_mcp.introspection.contract import FULL, CaptureRequest
+from ui_mcp.introspection.contract import FULL, CaptureRequest, Section
 from ui_mcp.introspection.tree import Capture, build
+from ui_mcp.jsontypes import JsonObject
 
 GOLDEN = Path(__file__).parents[2] / "contracts" / "golden" / "introspect"
 
 
-def golden(name: str, sections=FULL) -> Capture:
+def golden(name: str, sections: frozenset[Section] = FULL) -> Capture:
     return build(json.loads((GOLDEN / name / "records.json").read_text()), CaptureRequest(sections=sections))
 
 
@@ -18,7 +19,7 @@ def forest(
 ) -> Capture:
     """Build a tree whose i-th node (0 = root) hangs under `parents[i - 1]`."""
     counts: dict[int, int] = {}
-    records = [{"u": "n0", "t": "root"}]
+    records: list[JsonObject] = [{"u": "n0", "t": "root"}]
     for at, parent in enumerate(parents, 1):
         nth = counts[parent] = counts.get(parent, -1) + 1
         uid = uids[at - 1] if uids else f"n{at}"

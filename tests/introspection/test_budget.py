@@ -1,5 +1,7 @@
 """Budgets: never exceeded, nothing lost, nothing twice."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,10 +9,11 @@ from hypothesis import strategies as st
 from introspection.forests import forest
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection import budget
-from ui_mcp.jsontypes import dumps
+from ui_mcp.introspection.tree import Capture
+from ui_mcp.jsontypes import JsonObject, dumps
 
 
-def pages(capture, limit):
+def pages(capture: Capture, limit: int) -> Iterator[JsonObject]:
     page = budget.json_page(capture, limit)
     yield page
     while "cursor" in page:
@@ -18,8 +21,8 @@ def pages(capture, limit):
         yield page
 
 
-def uids(page) -> list[str]:
-    def below(node):
+def uids(page: JsonObject) -> list[str]:
+    def below(node: JsonObject) -> list[str]:
         return [node["ref"]["uid"], *(uid for child in node["children"] for uid in below(child))]
 
     trees = [stage["scene"]["root"] for stage in page.get("stages", ())]

@@ -22,7 +22,8 @@ from ui_mcp.errors import (
 )
 from ui_mcp.introspection.contract import as_tool_result
 from ui_mcp.introspection.tree import uid_prefix, uid_prefixes
-from ui_mcp.toolkit.tool import ToolResult
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.tool import Text, ToolResult
 from ui_mcp.ui.sessions.pages import PageQueries
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "contracts" / "ui-error.schema.json").read_text())
@@ -36,29 +37,40 @@ async def raising(error: Exception) -> ToolResult:
     raise error
 
 
+def text_of(answer: ToolResult) -> str:
+    (content,) = answer.content
+    assert isinstance(content, Text)
+    return content.text
+
+
+def error_of(answer: ToolResult) -> JsonObject:
+    error: JsonObject = (answer.structured or {})["error"]
+    return error
+
+
 @pytest.mark.covers("IN-67", "IN-2")
 @pytest.mark.parametrize("kind", KINDS)
 async def test_each_error_has_the_shape_and_a_code_of_the_contract(kind: type[IntrospectError]) -> None:
     answer = await as_tool_result(raising(kind("Something\nA way out.", reason="X")))
 
     Draft202012Validator(SCHEMA).validate(answer.structured)
-    assert json.loads(answer.content[0].text) == answer.structured
-    assert (answer.is_error, answer.structured["error"]["code"]) == (True, kind.code)
+    assert json.loads(text_of(answer)) == answer.structured
+    assert (answer.is_error, error_of(answer)["code"]) == (True, kind.code)
 
 
 @pytest.mark.covers("IN-67")
-async def test_what_nobody_expected_is_internal_and_shows_no_trace() -> None:
+async def test_an_unexpected_error_is_internal_and_shows_no_trace() -> None:
     answer = await as_tool_result(raising(ZeroDivisionError("secret detail")))
 
-    assert answer.structured["error"]["code"] == "MCP_UI_INTERNAL"
-    assert "secret" not in answer.content[0].text
+    assert error_of(answer)["code"] == "MCP_UI_INTERNAL"
+    assert "secret" not in text_of(answer)
 
 
 @pytest.mark.covers("IN-72")
 async def test_a_server_that_was_not_started_is_not_enabled() -> None:
     answer = await as_tool_result(raising(NotStartedError()))
 
-    assert answer.structured["error"]["details"] == {"reason": "NOT_STARTED"}
+    assert error_of(answer)["details"] == {"reason": "NOT_STARTED"}
 
 
 @given(st.text() | st.text().map(lambda text: '{"type":"looked","data":' + text + "}"))

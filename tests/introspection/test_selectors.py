@@ -7,9 +7,10 @@ from introspection.forests import golden
 from ui_mcp.errors import UiActionFailedError, UiArgumentError
 from ui_mcp.introspection.arguments import Action, Selector, key_name, modifier_name
 from ui_mcp.introspection.selectors import found_in, matching, summary
+from ui_mcp.jsontypes import JsonObject
 
 
-def uids(selector: dict) -> list[str]:
+def uids(selector: JsonObject) -> list[str]:
     return [node.uid for node in matching(list(golden("form").nodes()), Selector.model_validate(selector))]
 
 
@@ -30,7 +31,7 @@ def uids(selector: dict) -> list[str]:
         ({"text": "漢😀", "predicate": {"visible": True}}, ["q3"]),
     ],
 )
-def test_a_selector_means_these_nodes(selector: dict, expected: list[str]) -> None:
+def test_a_selector_means_these_nodes(selector: JsonObject, expected: list[str]) -> None:
     assert uids(selector) == expected
 
 
@@ -77,9 +78,9 @@ def test_keys_and_modifiers_have_neutral_names() -> None:
         "PAGE_DOWN",
     ]
     assert [modifier_name(name) for name in ("ctrl", "CMD", "Shortcut")] == ["CONTROL", "META", "SHORTCUT"]
-    for wrong in (lambda: key_name("BOGUS"), lambda: modifier_name("HYPER")):
+    for read, wrong in ((key_name, "BOGUS"), (modifier_name, "HYPER")):
         with pytest.raises(UiActionFailedError) as caught:
-            wrong()
+            read(wrong)
         assert caught.value.details["reason"] == "INVALID_KEY_CODE"
 
 

@@ -7,7 +7,8 @@ import httpx2
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from e2e.chat_page.conftest import FLAGS, chromium
+from chromium import FLAGS
+from e2e.chat_page.conftest import chromium
 from integration.lineclient import LineClient
 from integration.nlui import nlui_demo
 from integration.test_agent import agent

@@ -2,29 +2,35 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import pytest
 
-from introspection.demos import PATIENCE, Demo
+from introspection.demos import PATIENCE, Demo, failure
 from ui_mcp.errors import UiStaleRefError
 from ui_mcp.introspection.arguments import Include, Selector
+from ui_mcp.introspection.backends.chromium import BrowserBackend
 from ui_mcp.introspection.contract import Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import until
+from ui_mcp.jsontypes import JsonObject
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+Seen = TypeVar("Seen")
 
 
 async def show(browser: Demo, folder: Path, html: str, name: str = "page.html") -> str:
     page = folder / name
     page.write_text(f"<!doctype html><title>Test</title>{html}")
-    await browser.target.backend.visit(page.as_uri())
-    browser.target.backend.problems()
+    backend = browser.target.backend
+    assert isinstance(backend, BrowserBackend)
+    await backend.visit(page.as_uri())
+    backend.problems()
     return page.as_uri()
 
 
-async def eventually(look: Callable[[], Awaitable[list]], done: Callable[[list], bool]) -> list:
+async def eventually(look: Callable[[], Awaitable[list[Seen]]], done: Callable[[list[Seen]], bool]) -> list[Seen]:
     """Look again and again until it is as it should be: what the browser does by itself takes its time."""
     with anyio.fail_after(PATIENCE):
         while not done(seen := await look()):
@@ -90,7 +96,7 @@ async def test_a_native_dialog_is_seen_and_answered_and_hangs_nothing(browser: D
     # What hangs runs into its time limit, which would be the error here.
     assert (asked.error, answered.error) == (None, None)
     assert 'dialog 1 "prompt" 0x0 focused modal message="Your name?" buttons=OK,Cancel' in text
-    assert blocked.error.details["reason"] == "BEHIND_MODAL"
+    assert failure(blocked).details["reason"] == "BEHIND_MODAL"
     assert (await browser.one("#ask")).record["l"] == "Zoë"
 
 
@@ -105,7 +111,7 @@ async def test_after_a_navigation_old_uids_are_stale_and_never_mean_something_el
 
     with pytest.raises(UiStaleRefError):
         await browser.target.node(Ref(old))
-    assert (await browser.do({"type": "click", "target": old})).error.code == "MCP_UI_STALE_REF"
+    assert failure(await browser.do({"type": "click", "target": old})).code == "MCP_UI_STALE_REF"
     assert await browser.uid("#new") != old
 
 
@@ -217,8 +223,9 @@ async def test_a_second_page_is_a_second_stage(browser: Demo, tmp_path: Path) ->
         """<button id=open onclick="window.open('about:blank').document.title='Another'">Open</button>""",
     )
 
-    async def all_stages() -> list[dict]:
-        return (await as_json(browser.target, SnapshotRequest(stage="all", depth=0)))["stages"]
+    async def all_stages() -> list[JsonObject]:
+        found: list[JsonObject] = (await as_json(browser.target, SnapshotRequest(stage="all", depth=0)))["stages"]
+        return found
 
     await browser.click("#open")
     stages = await eventually(all_stages, lambda seen: len(seen) == 2)

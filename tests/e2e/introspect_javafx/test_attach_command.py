@@ -15,6 +15,7 @@ from integration.lineclient import LineClient
 from introspection.demos import PATIENCE, running
 from ui_mcp.introspection.backends.javafx import Address, JavaFxBackend, agent_jar
 from ui_mcp.introspection.contract import CaptureRequest
+from ui_mcp.jsontypes import JsonObject
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -24,7 +25,7 @@ def attach(cwd: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=240, check=True).stdout
 
 
-def drive(cwd: Path, pid: int) -> dict[str, str]:
+def drive(cwd: Path, pid: int) -> JsonObject:
     """Do what an agent would, without a started server."""
     with LineClient(cwd=cwd) as agent:
         outline = agent.call("ui_get_snapshot", target="javafx")

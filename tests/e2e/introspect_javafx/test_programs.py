@@ -8,13 +8,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-from introspection.demos import PATIENCE, Demo, debian_cell, javafx_demo
+from introspection.demos import PATIENCE, Demo, debian_cell, failure, javafx_demo
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Selector
+from ui_mcp.introspection.backends.javafx import JavaFxBackend
 from ui_mcp.introspection.contract import ALL, PATH, CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target, ask_for, until
+from ui_mcp.jsontypes import JsonObject
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -32,7 +34,7 @@ async def tab(demo: Demo, title: str) -> None:
     assert outcome.error is None
 
 
-async def rows(demo: Demo, css: str) -> dict:
+async def rows(demo: Demo, css: str) -> JsonObject:
     return snapshot_json.rows(await demo.target.node(Ref(await demo.uid(css))))
 
 
@@ -61,8 +63,8 @@ async def test_a_row_that_shows_another_item_now_is_stale(demo: Demo) -> None:
 
     await demo.click("#reverse")
     assert "now" not in caught.value.details
-    assert outcome.error.code == "MCP_UI_STALE_REF"
-    assert outcome.error.details["now"] == "Item 998"
+    assert failure(outcome).code == "MCP_UI_STALE_REF"
+    assert failure(outcome).details["now"] == "Item 998"
 
 
 @pytest.mark.covers("IN-30", "IN-31", "IN-34", "IN-35")
@@ -277,6 +279,7 @@ async def test_without_a_window_there_are_no_stages_and_later_there_are(demo: De
 @pytest.mark.covers("IN-43", "IN-69")
 async def test_a_hung_program_times_out_and_one_killed_during_a_call_is_gone(tmp_path: Path) -> None:
     async with javafx_demo(debian_cell(), tmp_path) as demo:
+        assert isinstance(demo.target.backend, JavaFxBackend)
         pid = demo.target.backend.address.pid
         os.kill(pid, signal.SIGSTOP)
         hasty = Target("hasty", demo.target.backend, seconds=0.3)

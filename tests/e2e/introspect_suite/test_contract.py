@@ -2,13 +2,14 @@
 
 import json
 import struct
+from collections.abc import Iterator
 from time import perf_counter
 
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
 
-from introspection.demos import PATIENCE, Demo
+from introspection.demos import PATIENCE, Demo, failure
 from introspection.forests import GOLDEN
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError
 from ui_mcp.introspection import snapshot_json
@@ -17,18 +18,18 @@ from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import ALL, FULL, PATH, CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target
-from ui_mcp.jsontypes import dumps
+from ui_mcp.jsontypes import JsonObject, dumps
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
-def every(node: dict):
+def every(node: JsonObject) -> Iterator[JsonObject]:
     yield node
     for child in node["children"]:
         yield from every(child)
 
 
-def nodes(snapshot: dict) -> list[dict]:
+def nodes(snapshot: JsonObject) -> list[JsonObject]:
     return [node for stage in snapshot["stages"] for node in every(stage["scene"]["root"])]
 
 
@@ -82,7 +83,9 @@ async def test_a_made_up_ref_is_not_found_and_its_hint_names_candidates(demo: De
     with pytest.raises(UiNodeNotFoundError) as caught:
         await demo.target.node(Ref("nonsense99", None, {"id": "okButton"}))
 
-    assert [match["id"] for match in caught.value.details["candidates"]] == ["okButton"]
+    candidates = caught.value.details["candidates"]
+    assert isinstance(candidates, list)
+    assert [match["id"] for match in candidates] == ["okButton"]
 
 
 @pytest.mark.covers("IN-54", "IN-5")
@@ -220,13 +223,13 @@ async def test_keys_take_modifiers_and_unknown_ones_are_refused(demo: Demo) -> N
 
     outcome = await demo.do({"type": "pressKey", "key": "BOGUS"})
 
-    assert outcome.error.code == "MCP_UI_ACTION_FAILED"
-    assert outcome.error.details["reason"] == "INVALID_KEY_CODE"
+    assert failure(outcome).code == "MCP_UI_ACTION_FAILED"
+    assert failure(outcome).details["reason"] == "INVALID_KEY_CODE"
 
 
 @pytest.mark.covers("IN-30", "IN-31", "IN-32", "IN-35", "IN-59")
 async def test_scrolling_down_moves_the_visible_range(demo: Demo) -> None:
-    async def seen() -> dict:
+    async def seen() -> JsonObject:
         ref = Ref(await demo.uid("#list"))
         return snapshot_json.rows(await demo.target.node(ref))
 
@@ -250,7 +253,7 @@ async def test_the_first_failure_stops_the_batch(demo: Demo) -> None:
     )
 
     assert [result["ok"] for result in outcome.results] == [True, False]
-    assert outcome.error.details["index"] == 1
+    assert failure(outcome).details["index"] == 1
     assert (await demo.one("#name")).record["vt"] == "first"
 
 
@@ -261,7 +264,7 @@ async def test_the_first_failure_stops_the_batch(demo: Demo) -> None:
 async def test_what_a_person_could_not_click_is_refused_at_once(demo: Demo, css: str, reason: str) -> None:
     outcome = await demo.click(css)
 
-    assert outcome.error.details["reason"] == reason
+    assert failure(outcome).details["reason"] == reason
 
 
 @pytest.mark.covers("IN-61", "IN-65")
@@ -269,8 +272,8 @@ async def test_text_goes_only_where_text_belongs(demo: Demo) -> None:
     fixed = await demo.do({"type": "setText", "target": await demo.uid("#fixed"), "text": "x"})
     button = await demo.do({"type": "setText", "target": await demo.uid("#okButton"), "text": "x"})
 
-    assert fixed.error.details["reason"] == "READ_ONLY"
-    assert button.error.details["reason"] == "UNSUPPORTED_TARGET_TYPE"
+    assert failure(fixed).details["reason"] == "READ_ONLY"
+    assert failure(button).details["reason"] == "UNSUPPORTED_TARGET_TYPE"
 
 
 @pytest.mark.covers("IN-65")
@@ -281,7 +284,7 @@ async def test_acting_on_something_removed_is_stale(demo: Demo) -> None:
 
     outcome = await demo.do({"type": "click", "target": grown.uid})
 
-    assert outcome.error.code == "MCP_UI_STALE_REF"
+    assert failure(outcome).code == "MCP_UI_STALE_REF"
 
 
 @pytest.mark.covers("IN-62", "IN-86")
@@ -299,7 +302,7 @@ async def test_a_modal_dialog_opens_blocks_and_closes(demo: Demo) -> None:
 
     # A click that waited for the dialog's end would run into its time limit.
     assert opened.error is None
-    assert behind.error.details["reason"] == "BEHIND_MODAL"
+    assert failure(behind).details["reason"] == "BEHIND_MODAL"
     assert await demo.said() == "yes"
 
 
@@ -309,7 +312,7 @@ async def test_a_busy_ui_gives_a_timeout_and_answers_again_later(demo: Demo) -> 
     begun = perf_counter()
     outcome = await demo.do({"type": "click", "target": slow}, timeout_ms=500)
 
-    assert outcome.error.code == "MCP_UI_TIMEOUT"
+    assert failure(outcome).code == "MCP_UI_TIMEOUT"
     assert perf_counter() - begun < 3, "as long as it is busy"
     assert (await demo.one("#okButton")).record["l"] == "OK"
 
@@ -395,10 +398,11 @@ async def test_two_callers_never_type_into_each_other(demo: Demo) -> None:
 
 
 async def test_reach_says_what_a_person_could_point_at(demo: Demo) -> None:
-    async def reach(css: str) -> dict:
+    async def reach(css: str) -> JsonObject:
         ref = Ref(await demo.uid(css))
         ask = CaptureRequest(stage="all", depth=0, sections=frozenset({"reach"}), root=ref)
-        return snapshot_json.alone(await demo.target.node(ref, ask), ask.sections)["reach"]
+        found: JsonObject = snapshot_json.alone(await demo.target.node(ref, ask), ask.sections)["reach"]
+        return found
 
     plain = await reach("#okButton")
     covered = await reach("#covered")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from e2e.chat_page.conftest import FLAGS, chromium
+from chromium import FLAGS
+from e2e.chat_page.conftest import chromium
 from integration.nlui import nlui_demo
 from person_client import let_in
 

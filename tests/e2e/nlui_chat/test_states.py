@@ -16,6 +16,7 @@ from integration.nlui import nlui
 from ports import free_ports
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
@@ -52,7 +53,7 @@ llm:
 
 
 @contextmanager
-def vendor(status: int, body: dict[str, object]) -> Iterator[str]:
+def vendor(status: int, body: JsonObject) -> Iterator[str]:
     """A model server that answers every request in one way."""
 
     class Answer(http.server.BaseHTTPRequestHandler):

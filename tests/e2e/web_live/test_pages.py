@@ -3,6 +3,7 @@
 import shutil
 import threading
 from pathlib import Path
+from typing import Literal
 
 import httpx2
 import pytest
@@ -95,7 +96,7 @@ def test_themes_follow_the_system_until_one_is_chosen(counter: Server, context: 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SHOWN)
 def test_examples_are_accessible_and_need_no_other_machine(
-    server: Server, page: Page, name: str, scheme: str, foreign: list[str]
+    server: Server, page: Page, name: str, scheme: Literal["light", "dark"], foreign: list[str]
 ) -> None:
     shutil.copytree(ROOT / "examples" / name, server.base / "apps" / name)
     server.call("ui_display", name=name)
