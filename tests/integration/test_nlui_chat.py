@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from integration.nlui import nlui_demo
 from person_client import person
@@ -161,7 +162,7 @@ def test_pieces_of_an_answer_travel_outside_the_count_of_changes(chat: httpx2.Cl
     name = chat.post("/api/conversations").json()["id"]
     url = str(chat.base_url)
     with connect(
-        f"{url.replace('http', 'ws').rstrip('/')}/ws/timeline", origin=url.rstrip("/"), open_timeout=60
+        f"{url.replace('http', 'ws').rstrip('/')}/ws/timeline", origin=Origin(url.rstrip("/")), open_timeout=60
     ) as socket:
         socket.send(json.dumps({"type": "hello", "conversation": name}))
         frames = [json.loads(socket.recv(timeout=60))]  # from now on it watches

@@ -7,6 +7,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp_types import TextContent
 
 from ui_mcp.gateway.web.demo import demo_api
 from ui_mcp.jsontypes import dumps
@@ -82,4 +83,6 @@ async def test_a_client_that_lends_no_model_is_told_so(tmp_path: Path, mode: Any
 
     assert "nlui__ask" not in listed
     assert result.is_error
-    assert "lends no model" in result.content[0].text
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    assert "lends no model" in content.text

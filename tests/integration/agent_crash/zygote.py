@@ -22,8 +22,8 @@ import ui_mcp.mcp_server.transports.stdio
 import ui_mcp.processes
 from ui_mcp.cli.entry import main
 
-sys.path.insert(0, str(Path(__file__).parent))
-import faults
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from integration.agent_crash import faults
 
 LAUNCHER = """#!{python} -IS
 import json, os, socket, sys

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import mcp_types as types
@@ -56,6 +56,12 @@ def by_pipe(file: Path) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=["-c", NLUI, "--mcp", str(file)])
 
 
+async def read_json(client: Client, uri: str) -> Json:
+    content = (await client.read_resource(uri)).contents[0]
+    assert isinstance(content, types.TextResourceContents)
+    return json.loads(content.text)
+
+
 @asynccontextmanager
 async def by_http(file: Path) -> AsyncIterator[tuple[str, anyio.abc.Process]]:
     """Run `nlui --mcp-http`; yield its address and the process."""
@@ -92,7 +98,9 @@ class User:
 @pytest.mark.covers("R-AP-11", "GW-POL-4", "MCP-ERA-7")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("way", ["pipe", "http"])
-async def test_a_client_of_either_era_puts_the_question_to_its_own_user(mode, way, recorder, tmp_path: Path) -> None:
+async def test_a_client_of_either_era_puts_the_question_to_its_own_user(
+    mode: Literal["auto", "legacy"], way: str, recorder: Recorder, tmp_path: Path
+) -> None:
     recorder.default = json_reply({"id": 7})
     file = configured(tmp_path, recorder, approvals={"sync_wait_s": 20})
     user = User(decision="approve")
@@ -122,7 +130,9 @@ async def test_a_client_of_either_era_puts_the_question_to_its_own_user(mode, wa
         (User("decline"), -32951),
     ],
 )
-async def test_a_no_of_the_clients_user_keeps_its_meaning(user, code, recorder: Recorder, tmp_path: Path) -> None:
+async def test_a_no_of_the_clients_user_keeps_its_meaning(
+    user: User, code: int, recorder: Recorder, tmp_path: Path
+) -> None:
     async with Client(by_pipe(configured(tmp_path, recorder)), elicitation_callback=user) as client:
         with pytest.raises(MCPError) as caught:
             await client.call_tool("shop__delete_thing", {})
@@ -134,11 +144,13 @@ async def test_a_no_of_the_clients_user_keeps_its_meaning(user, code, recorder: 
 @pytest.mark.covers("R-AP-5", "MCP-ERA-7")
 async def test_an_answer_counts_only_with_our_seal_for_exactly_that_call(recorder: Recorder, tmp_path: Path) -> None:
     file = configured(tmp_path, recorder, approvals={"sync_wait_s": 20})
-    yes = {"approval": types.ElicitResult(action="accept", content={"decision": "approve"})}
+    yes: types.InputResponses = {"approval": types.ElicitResult(action="accept", content={"decision": "approve"})}
 
     async def call(client: Client, body: Json, state: str | None = None) -> Any:
-        answers = {"input_responses": yes, "request_state": state} if state else {}
-        return await client.session.call_tool("shop__post_thing", {"body": body}, allow_input_required=True, **answers)
+        answers = yes if state else None
+        return await client.session.call_tool(
+            "shop__post_thing", {"body": body}, allow_input_required=True, input_responses=answers, request_state=state
+        )
 
     async with Client(by_pipe(file), elicitation_callback=User()) as client:
         first = await call(client, {"name": "boat"})
@@ -162,7 +174,9 @@ def _altered(seal: str) -> str:
 
 
 @pytest.mark.covers("GW-POL-1", "GW-POL-2", "R-AP-1", "R-AP-8", "R-AP-13")
-async def test_what_changes_something_asks_and_people_answer_several_at_once(recorder: Recorder, tmp_path) -> None:
+async def test_what_changes_something_asks_and_people_answer_several_at_once(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     store = str(tmp_path / "data" / "approvals.db")
     async with Client(by_pipe(configured(tmp_path, recorder))) as client:
         answers = {}
@@ -170,7 +184,7 @@ async def test_what_changes_something_asks_and_people_answer_several_at_once(rec
             arguments = {"body": {"n": 1}} if method in {"post", "put", "patch"} else {}
             answers[method] = (await client.call_tool(f"shop__{method}_thing", arguments)).structured_content or {}
         waiting = [answers[method]["approval_id"] for method in METHODS[1:]]
-        pending = json.loads((await client.read_resource("approvals://pending")).contents[0].text)
+        pending = await read_json(client, "approvals://pending")
         told = await anyio.to_thread.run_sync(act, store, ApprovalCommand("approve", tuple(waiting[:3])))
         await anyio.to_thread.run_sync(act, store, ApprovalCommand("deny", (waiting[3],)))
         results = [
@@ -185,7 +199,9 @@ async def test_what_changes_something_asks_and_people_answer_several_at_once(rec
 
 
 @pytest.mark.covers("R-AP-3", "R-AP-4", "R-AP-10")
-async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repeated(recorder, tmp_path: Path) -> None:
+async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repeated(
+    recorder: Recorder, tmp_path: Path
+) -> None:
     store = str(tmp_path / "data" / "approvals.db")
     hang = anyio.Event()
     arrived = anyio.Event()
@@ -249,7 +265,7 @@ async def test_two_clients_over_http_are_two_callers(mode: str, recorder: Record
         with pytest.raises(MCPError, match="belongs to another client"):
             await second.call_tool("approvals__result", {"approval_id": mine["approval_id"]})
         again = (await second.call_tool(*call)).structured_content or {}
-        pending = json.loads((await second.read_resource(f"approvals://{mine['approval_id']}")).contents[0].text)
+        pending = await read_json(second, f"approvals://{mine['approval_id']}")
 
     assert got.structured_content == {}
     assert mine["approval_id"] != theirs["approval_id"]
@@ -266,7 +282,7 @@ async def test_a_client_of_the_modern_era_may_say_which_requests_are_its_own(
     async with by_http(configured(tmp_path, recorder)) as (address, _), Client(f"{address}/mcp") as client:
 
         async def call(client_id: str | None) -> Json:
-            meta = {"ui-mcp/client_id": client_id} if client_id else None
+            meta: Any = {"ui-mcp/client_id": client_id} if client_id else None  # mypy does not know PEP 728 yet
             answer = await client.session.call_tool("shop__post_thing", {"body": {}}, meta=meta)
             return answer.structured_content or {}
 

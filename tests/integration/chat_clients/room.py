@@ -70,7 +70,7 @@ class Client:
     async def line(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         with anyio.fail_after(LIMIT):
             while True:
-                line = json.loads(await self._lines.receive_until(b"\n", 1 << 24))
+                line: dict[str, Any] = json.loads(await self._lines.receive_until(b"\n", 1 << 24))
                 if line.get("event") == "updated":
                     self.updates.append(line)
                 self.version = line.get("version", self.version)

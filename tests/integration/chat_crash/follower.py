@@ -11,7 +11,8 @@ import sys
 
 import anyio
 from mcp import Client
-from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 URL, FILE, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 

@@ -9,6 +9,8 @@ from fastapi import Depends, FastAPI, HTTPException, Query, Response, UploadFile
 from fastapi.security import APIKeyHeader
 from pydantic import BaseModel, Field
 
+from ui_mcp.jsontypes import JsonObject
+
 app = FastAPI(title="Shop")
 key = APIKeyHeader(name="X-Key")
 boats: dict[int, dict[str, object]] = {n: {"id": n, "name": f"boat {n}", "length": n * 1.5} for n in range(1, 251)}
@@ -27,7 +29,9 @@ def owner(given: str = Depends(key)) -> str:
 
 
 @app.get("/boats", operation_id="list_boats")
-def list_boats(response: Response, page: int = 1, per_page: int = Query(50, le=100), name: list[str] = Query([])):
+def list_boats(
+    response: Response, page: int = 1, per_page: int = Query(50, le=100), name: list[str] = Query([])
+) -> list[JsonObject]:
     rows = [boat for boat in boats.values() if not name or boat["name"] in name]
     if page * per_page < len(rows):
         response.headers["Link"] = f'</boats?page={page + 1}&per_page={per_page}>; rel="next"'
@@ -35,32 +39,32 @@ def list_boats(response: Response, page: int = 1, per_page: int = Query(50, le=1
 
 
 @app.post("/boats", status_code=201, operation_id="create_boat")
-def create_boat(boat: Boat, who: str = Depends(owner)):
+def create_boat(boat: Boat, who: str = Depends(owner)) -> JsonObject:
     number = max(boats) + 1
     boats[number] = {"id": number, **boat.model_dump()}
     return boats[number]
 
 
 @app.get("/boats/{boat_id}", operation_id="get_boat")
-def get_boat(boat_id: int):
+def get_boat(boat_id: int) -> JsonObject:
     if boat_id not in boats:
         raise HTTPException(404, f"no boat {boat_id}")
     return boats[boat_id]
 
 
 @app.delete("/boats/{boat_id}", status_code=204, operation_id="delete_boat")
-def delete_boat(boat_id: int, who: str = Depends(owner)):
+def delete_boat(boat_id: int, who: str = Depends(owner)) -> None:
     boats.pop(boat_id, None)
 
 
 @app.post("/boats/{boat_id}/photo", operation_id="upload_photo")
-async def upload_photo(boat_id: int, photo: UploadFile, who: str = Depends(owner)):
+async def upload_photo(boat_id: int, photo: UploadFile, who: str = Depends(owner)) -> JsonObject:
     data = await photo.read()
     return {"boat": boat_id, "bytes": len(data), "filename": photo.filename, "type": photo.content_type}
 
 
 @app.get("/boats/{boat_id}/photo", operation_id="get_photo", responses={200: {"content": {"image/png": {}}}})
-def get_photo(boat_id: int):
+def get_photo(boat_id: int) -> Response:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

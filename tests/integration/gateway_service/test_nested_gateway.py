@@ -55,7 +55,9 @@ def listening(folder: Path) -> Iterator[str]:
 
 @pytest.mark.covers("GW-UPS-2")
 @pytest.mark.parametrize(("path", "transport"), [("/mcp", "auto"), ("/mcp", "http"), ("/sse", "sse"), ("/sse", "auto")])
-async def test_servers_behind_an_address_are_mounted_by_either_transport(path, transport, tmp_path: Path) -> None:
+async def test_servers_behind_an_address_are_mounted_by_either_transport(
+    path: str, transport: str, tmp_path: Path
+) -> None:
     with listening(tmp_path / "upstream") as address:
         mount = {"name": "far", "url": address + path, "transport": transport}
         rules = {"rules": [{"decision": "allow"}]}

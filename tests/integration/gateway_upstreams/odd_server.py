@@ -6,22 +6,23 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 KIND = sys.argv[1]
 calls: list[str] = []
 ASKS = {"elicit": "elicitation/create", "sample": "sampling/createMessage", "roots": "roots/list", "strange": "odd/ask"}
 
 
-def send(message: dict) -> None:
+def send(message: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 
-def tool(name: str, **hints: bool) -> dict:
+def tool(name: str, **hints: bool) -> dict[str, Any]:
     return {"name": name, "description": name, "inputSchema": {"type": "object"}, "annotations": hints}
 
 
-def answer(request: dict) -> None:
+def answer(request: dict[str, Any]) -> None:
     method, number = request["method"], request.get("id")
     if number is None:
         return
@@ -59,7 +60,7 @@ def answer(request: dict) -> None:
         send({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "Method not found"}})
 
 
-def answer_modern(request: dict, method: str, number: int) -> bool:
+def answer_modern(request: dict[str, Any], method: str, number: int) -> bool:
     if method == "initialize":
         send({"jsonrpc": "2.0", "id": number, "error": {"code": -32022, "message": "Only 2026-07-28"}})
     elif method == "server/discover":
@@ -72,7 +73,7 @@ def answer_modern(request: dict, method: str, number: int) -> bool:
     return True
 
 
-def needs_input(params: dict, number: int) -> None:
+def needs_input(params: dict[str, Any], number: int) -> None:
     if "inputResponses" in params:
         told = json.dumps([params["inputResponses"], params["requestState"]])
         send({"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": told}]}})

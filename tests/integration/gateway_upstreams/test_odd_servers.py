@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -53,7 +54,7 @@ async def said(found: GatewayService, tool: str, call: Call = Call()) -> str:
     return str(block.block["text"])
 
 
-async def until(condition, seconds: float = 60) -> None:
+async def until(condition: Callable[[], object], seconds: float = 60) -> None:
     with anyio.fail_after(seconds):
         while not condition():
             await anyio.sleep(0.02)
@@ -125,7 +126,9 @@ async def test_a_server_that_poses_as_the_gateway_is_unmasked(tmp_path: Path) ->
             await found.enforcer.call("good__spoof", {}, Call())
 
     assert caught.value.details["rpc_code"] == -32952
-    assert caught.value.details["data"]["backend_code"] == -32950
+    data = caught.value.details["data"]
+    assert isinstance(data, dict)
+    assert data["backend_code"] == -32950
 
 
 @pytest.mark.covers("GW-UPS-3")
@@ -247,7 +250,7 @@ async def test_a_server_of_the_modern_era_alone_is_mounted_and_gets_the_input_it
     async def ask(method: str, params: JsonObject) -> JsonObject:
         return {"action": "accept", "content": {}}
 
-    asks = {"elicitation": {}}
+    asks: JsonObject = {"elicitation": {}}
     grown = tmp_path / "grown"
     async with gateway(tmp_path, mcp={"servers": [odd("modern", env={"GROWN": str(grown)})]}) as found:
         server = found.mounts["modern"]
