@@ -80,7 +80,8 @@ async def fatal(context: ToolContext, args: Args, call: Call) -> str:
 @tool("broken", Args, title="Broken")
 async def broken(context: ToolContext, args: Args, call: Call) -> str:
     """Has a mistake."""
-    return {}["no such key"]
+    nothing: dict[str, str] = {}
+    return nothing["no such key"]
 
 
 class Stage:
@@ -106,6 +107,7 @@ class Stage:
         loop = Loop(ScriptedModel(read_script(script)), self.tools, self.writer, LoopSettings(**settings))
         async with anyio.create_task_group() as background:
             return await loop.turn(_nothing_new, background)
+        raise AssertionError("the turn was cancelled")
 
     @property
     def items(self) -> list[dict[str, Any]]:

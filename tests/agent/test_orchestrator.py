@@ -13,7 +13,7 @@ from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, PollSettings
+from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, PollSettings, RunState
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject
@@ -207,6 +207,11 @@ async def test_a_second_orchestrator_waits_and_a_stale_one_cannot_write(tmp_path
     await journal.close()
 
 
+async def reached(running: Orchestrator, state: RunState) -> None:
+    while running.state != state:
+        await anyio.sleep(0.005)
+
+
 @pytest.mark.covers("R-LO-2", "R-LO-10")
 async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
     journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
@@ -219,11 +224,9 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(running.run)
-            while running.state != "running":
-                await anyio.sleep(0.005)
+            await reached(running, "running")
             assert running.stop_turn()
-            while running.state != "sleeping":
-                await anyio.sleep(0.005)
+            await reached(running, "sleeping")
             tasks.cancel_scope.cancel()
 
     assert (await journal.events("a"))[-1].data["reason"] == "abort"

@@ -270,8 +270,8 @@ async def _hinted(folder: Path, posts: list[tuple[str, int]], hints: list[list[i
         for turn, (author, count) in enumerate(posts):
             who = HUMAN if author == "user" else AGENT
             await chat.post(who, author, "default", [Draft(f"{turn}.{n}") for n in range(count)])  # type: ignore[arg-type]
-            for follower in hints[turn] if turn < len(hints) else []:
-                await followers[follower].drain()
+            for number in hints[turn] if turn < len(hints) else []:
+                await followers[number].drain()
         for follower in followers:
             await follower.drain()
 

@@ -10,8 +10,9 @@ import pytest
 
 from chat.human_server import human_server
 from person_client import let_in
-from ui_mcp.chat.identity import ROLES, AccessTokens
+from ui_mcp.chat.identity import ROLES, AccessTokens, Role
 from ui_mcp.chat.service import Chat
+from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.webserver.auth import Rate
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, port_of
@@ -179,7 +180,7 @@ async def test_the_human_side_refuses_requests_without_token_or_credential(tmp_p
         assert (await http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})).status_code == 401
 
 
-_ROLES = {"alice": "human", "bot": "agent", "eve": "observer"}
+_ROLES: dict[str, Role] = {"alice": "human", "bot": "agent", "eve": "observer"}
 
 
 @pytest.mark.covers("CHAT-STREAM-1", "R-BR-5")
@@ -191,13 +192,11 @@ async def test_the_event_stream_resumes_where_it_was_cut(http: httpx.AsyncClient
     assert [event["data"]["content"] for event in first + rest] == ["0", "1", "2"]
 
 
-async def _events(http: httpx.AsyncClient, headers: dict[str, str], path: str, count: int) -> list[dict[str, object]]:
-    from ui_mcp.jsontypes import loads
-
-    found: list[dict[str, object]] = []
+async def _events(http: httpx.AsyncClient, headers: dict[str, str], path: str, count: int) -> list[JsonObject]:
+    found: list[JsonObject] = []
     async with http.stream("GET", path, headers=headers) as response:
         assert response.headers["x-accel-buffering"] == "no"
-        event: dict[str, object] = {}
+        event: JsonObject = {}
         async for line in response.aiter_lines():
             name, _, value = line.partition(": ")
             if name in {"id", "event"}:

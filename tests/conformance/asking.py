@@ -135,7 +135,7 @@ async def by_capability(ctx: Context, raw: JsonObject) -> JsonObject:
 
 async def needs_sampling(ctx: Context, raw: JsonObject) -> JsonObject:
     if "sampling" not in _declared(ctx):
-        data = {"requiredCapabilities": {"sampling": {}}}
+        data: JsonObject = {"requiredCapabilities": {"sampling": {}}}
         raise MCPError(MISSING_CAPABILITY, "Missing required client capability: sampling", data)
     return text("sampling is there")
 

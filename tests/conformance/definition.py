@@ -1,19 +1,20 @@
 """The server that the conformance suite tests: its tools, resources and prompts on our own core."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mcp_types import CallToolRequestParams, GetPromptRequestParams, SetLevelRequestParams
 
-from conformance.asking import ASKING, Context, accepted, ask, elicit, handles
+from conformance.asking import ASKING, accepted, ask, elicit, handles
 from conformance.tools import PIXEL, TOOLS
 from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.server import call_of
+from ui_mcp.mcp_server.subscriptions import Context
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
@@ -133,7 +134,7 @@ def served_definition() -> ServerDefinition:
     async def set_level(ctx: Context, params: SetLevelRequestParams) -> JsonObject:
         return {}
 
-    handlers = {
+    handlers: dict[str, tuple[type[Any], Callable[..., Awaitable[Any]]]] = {
         "tools/call": (CallToolRequestParams, call_tool),
         "prompts/get": (GetPromptRequestParams, get_prompt),
         "logging/setLevel": (SetLevelRequestParams, set_level),

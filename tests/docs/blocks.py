@@ -92,7 +92,7 @@ def answers(state: State, *given: Block) -> Callable[[Test], Test]:
     """Write down that a test answers for these blocks."""
 
     def noted(test: Test) -> Test:
-        file = Path(test.__code__.co_filename).relative_to(ROOT)  # type: ignore[attr-defined]
+        file = Path(test.__code__.co_filename).relative_to(ROOT)
         for one in given:
             ANSWERED[one].add((f"{file}::{test.__name__}", state))
         return test

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ SNIPPETS = [
 ]  # fmt: skip
 STDIO = [one for one in SNIPPETS if '"url"' not in one.code]
 HTTP = [one for one in SNIPPETS if '"url"' in one.code]
-READERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+READERS: dict[str, Callable[[str], Any]] = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 
 
 @pytest.fixture(scope="module")

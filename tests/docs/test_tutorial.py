@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -26,15 +27,20 @@ async def choose(browser: Browser, title: str) -> None:
     """Open the menu of the page, again if the list in it is a second old, and take an app from it."""
     with anyio.fail_after(120):
         while browser.value("shellTitle()") != title:
-            listed = title in browser.page.root.text
+            listed = title in page_text(browser)
             await browser.click("open()" if listed else "toggleMenu()")  # an entry that is taken away hears no click
             with anyio.move_on_after(1):
-                await browser.until(lambda was=listed: moved(browser, title, was))
+                await browser.until(partial(moved, browser, title, listed))
+
+
+def page_text(browser: Browser) -> str:
+    assert browser.page.root is not None
+    return browser.page.root.text
 
 
 def moved(browser: Browser, title: str, listed: bool) -> bool:
     """Whether the app is open, or its entry has come or gone."""
-    return browser.value("shellTitle()") == title or (title in browser.page.root.text) != listed
+    return browser.value("shellTitle()") == title or (title in page_text(browser)) != listed
 
 
 @pytest.mark.covers("DOC-RUN-1")
@@ -46,7 +52,7 @@ async def test_the_tutorial_works_word_for_word(given: tuple[Block, ...], termin
     project = terminal.folder
     with terminal.serving(serve) as (ui, *_):
         async with open_socket(f"{ui}/") as browser:
-            assert "None yet" in browser.page.root.text
+            assert "None yet" in page_text(browser)
             write(small, project)
             write(view, project)
             await choose(browser, "Groceries")
@@ -71,11 +77,12 @@ async def test_the_tutorial_works_word_for_word(given: tuple[Block, ...], termin
 
 async def said_after_adding(name: str, browser: Browser, listener: "subprocess.Popen[str]") -> object:
     """Add something until the listener has heard of it: it says nothing when it has begun to wait."""
-    assert listener.stdout is not None
+    output = listener.stdout
+    assert output is not None
     heard: list[str] = []
 
     async def read() -> None:
-        heard.append(await anyio.to_thread.run_sync(listener.stdout.readline))
+        heard.append(await anyio.to_thread.run_sync(output.readline))
         tasks.cancel_scope.cancel()
 
     with anyio.fail_after(120):

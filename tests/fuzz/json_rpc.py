@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, messages, mutated, text_of
 from mcp_server.definitions import sample_definition
+from ui_mcp.jsontypes import Json
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
@@ -40,13 +41,13 @@ REQUESTS = [
     ("notifications/cancelled", {"requestId": 1, "reason": "r"}),
     ("notifications/progress", {"progressToken": 1, "progress": 0.5}),
 ]
-MESSAGES = [{"jsonrpc": "2.0", "id": 1, "method": method, "params": params} for method, params in REQUESTS]
+MESSAGES: list[Json] = [{"jsonrpc": "2.0", "id": 1, "method": method, "params": params} for method, params in REQUESTS]
 MESSAGES += [{"jsonrpc": "2.0", "method": method, "params": params} for method, params in REQUESTS[-3:]]
 MESSAGES += [
     {"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "content": {}}},
     {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no", "data": {}}},
     [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}],
-]  # type: ignore[list-item]
+]
 FINE = {200, 202, 400, 404, 405, 406, 413, 415, 421, 503}
 OPAQUE = b'"Internal error"'
 """The answer to a client after an unexpected error."""

@@ -18,6 +18,7 @@ from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.mount_connection import MountHandlers
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client.client import McpClient, Options, ServerRequestHandler
 from ui_mcp.mcp_client.stdio import StdioTransport
 from ui_mcp.mcp_client.transport import NotificationHandlers, ServerInfo, relay_notifications
@@ -135,7 +136,7 @@ class Client:
 
     async def greet(self) -> None:
         """Shake hands."""
-        able = {"sampling": {}, "elicitation": {}}
+        able: JsonObject = {"sampling": {}, "elicitation": {}}
         hello = {"protocolVersion": "2025-06-18", "capabilities": able, "clientInfo": {"name": "t", "version": "1"}}
         await self.request("initialize", hello)
 

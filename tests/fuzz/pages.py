@@ -14,6 +14,7 @@ from anyio.abc import Process
 from hypothesis import strategies as st
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin
 
 from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of
@@ -87,7 +88,7 @@ class SocketBeside:
 
     async def _dialled(self) -> ClientConnection:
         address, headers = f"{self._url.replace('http', 'ws', 1)}/ws/1", {"Cookie": self._cookie}
-        return await connect(address, origin=self._url, additional_headers=headers, max_size=None)  # type: ignore[arg-type]
+        return await connect(address, origin=Origin(self._url), additional_headers=headers, max_size=None)
 
     async def close(self) -> None:
         """Leave politely."""

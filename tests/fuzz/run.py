@@ -65,5 +65,6 @@ def main(total: int, seed: int, *names: str) -> int:
 
 
 if __name__ == "__main__":
-    cases, seed, *chosen = [*sys.argv[1:], *[LEAST, random.randrange(2**32)][len(sys.argv) - 1 :]]
-    sys.exit(main(int(cases), int(seed), *map(str, chosen)))
+    defaults = [str(LEAST), str(random.randrange(2**32))]
+    cases, seed, *chosen = [*sys.argv[1:], *defaults[len(sys.argv) - 1 :]]
+    sys.exit(main(int(cases), int(seed), *chosen))

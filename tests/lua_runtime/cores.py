@@ -33,9 +33,10 @@ class Bench:
 
     def viewdefs(self, **templates: str) -> None:
         """Register `Type__namespace="…"` templates and hand them over."""
-        keys = [
-            self.store.put(*name.split("__"), f"<template>{html}</template>").key for name, html in templates.items()
-        ]
+        keys = []
+        for name, html in templates.items():
+            type_name, namespace = name.split("__")
+            keys.append(self.store.put(type_name, namespace, f"<template>{html}</template>").key)
         self.must("viewdefs", self.store.bundle(keys))
 
     def open(self, number: int = 1, *, expand: bool = True) -> Page:

@@ -10,6 +10,7 @@ import pytest
 from lua_runtime.workers import Recorded, launch_at
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.lua_runtime import worker_process
+from ui_mcp.lua_runtime.fork_server_process import FORKS
 from ui_mcp.lua_runtime.interface import EntryContext
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.wire import Op
@@ -19,7 +20,7 @@ from ui_mcp.wire import Op
 def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Workers of the fork server, and started without one."""
     wanted = bool(request.param)
-    if wanted and not worker_process.FORKS:
+    if wanted and not FORKS:
         pytest.skip("no fork server on this system")
     monkeypatch.setattr(worker_process, "FORKS", wanted)
     return wanted

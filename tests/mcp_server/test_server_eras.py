@@ -4,6 +4,7 @@ import pytest
 
 from mcp_server.definitions import sample_definition
 from mcp_server.wire import APPS, ENVELOPE, HELLO, wired
+from ui_mcp.jsontypes import JsonObject
 
 SERVER_INFO = {"name": "test", "title": "Test server", "version": "1.2.3"}
 IDENTITY = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
@@ -147,16 +148,16 @@ async def test_both_eras_tell_the_same_identity_and_capabilities() -> None:
     ],
 )
 async def test_methods_we_do_not_serve_are_unknown(method: str, era: str) -> None:
-    params = {
+    given: dict[str, JsonObject] = {
         "completion/complete": {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}},
         "logging/setLevel": {"level": "info"},
         "resources/subscribe": {"uri": "ui://state"},
         "resources/unsubscribe": {"uri": "ui://state"},
-    }.get(method, {})
+    }
     async with wired(sample_definition()) as wire:
         if era == "handshake":
             await wire.shake_hands()
-        answer = await wire.ask(method, params, modern=era == "modern")
+        answer = await wire.ask(method, given.get(method, {}), modern=era == "modern")
 
     assert (answer["error"]["code"], answer["error"]["message"]) == (-32601, "Method not found")
 
@@ -177,7 +178,7 @@ async def test_a_call_gives_the_same_answer_in_both_eras() -> None:
     async with wired(sample_definition()) as wire:
         await wire.shake_hands()
         for name in ("echo", "fail", "picture"):
-            arguments = {"text": "x"} if name == "echo" else {}
+            arguments: JsonObject = {"text": "x"} if name == "echo" else {}
             handshake = (await wire.call(name, **arguments))["result"]
             modern = (await wire.call(name, modern=True, **arguments))["result"]
             del modern["resultType"], modern["_meta"]

@@ -15,7 +15,7 @@ from ui_mcp.mcp_server.transports.stdio import serve
 
 ENVELOPE = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
-APPS = {"extensions": {"io.modelcontextprotocol/ui": {}}}
+APPS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/ui": {}}}
 
 Message = dict[str, Any]
 

@@ -19,7 +19,7 @@ claim("ours / theirs", {value}, at_most=2.0)
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import bench  # type: ignore[import-not-found]
+    import bench
 
     (tmp_path / "docs").mkdir()
     (tmp_path / "benchmarks").mkdir()
@@ -27,7 +27,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(bench, "ROOT", tmp_path)
     for name, place in places.items():
         monkeypatch.setattr(bench, name, tmp_path / place)
-    return bench  # type: ignore[no-any-return]
+    return bench
 
 
 def run(bench: ModuleType, monkeypatch: pytest.MonkeyPatch, text: str) -> int:

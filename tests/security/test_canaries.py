@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
+from mcp_types import TextResourceContents
 
 from gateway.conftest import Recorded, Recorder, Reply, document, json_reply
 from security.processes import command_lines
@@ -147,7 +148,9 @@ async def test_no_planted_secret_is_found_anywhere(recorder: Recorder, tmp_path:
         shown.extend(await anyio.to_thread.run_sync(act, store, ApprovalCommand("show", (row,))))
         await keep(client.call_tool("broken__x", {}))
         for uri in ("nlui://health", "approvals://pending", "approvals://history", "compositor://servers"):
-            lists.append((await client.read_resource(uri)).contents[0].text)
+            content = (await client.read_resource(uri)).contents[0]
+            assert isinstance(content, TextResourceContents)
+            lists.append(content.text)
         processes = command_lines()
     audit = subprocess.run(
         [sys.executable, "-c", NLUI, "audit", "export", str(file), "--format", "csv"],

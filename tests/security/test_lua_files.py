@@ -140,10 +140,13 @@ async def opened(session: Session, *paths: Path) -> list[str]:
 async def test_a_server_keeps_the_files_of_its_gateway_its_chat_and_the_account_from_its_apps(tmp_path: Path) -> None:
     gateway, rights, chat = tmp_path / "gate.yaml", tmp_path / "rights", tmp_path / "talk.sqlite"
     gateway.write_text(f"data_dir: {rights}\n")
-    settings = {"gateway__config": str(gateway), "storage__url": f"sqlite:///{chat}"}
-    wide = {"lua__permissions__read": ["/"], "lua__permissions__write": ["/"]}
-
-    async with running_server(tmp_path / "p", **settings, **wide) as running:
+    async with running_server(
+        tmp_path / "p",
+        gateway__config=str(gateway),
+        storage__url=f"sqlite:///{chat}",
+        lua__permissions__read=["/"],
+        lua__permissions__write=["/"],
+    ) as running:
         session = running.sessions.get("1")
         of_the_account = Agreements().file, state_folder() / "credentials"
 

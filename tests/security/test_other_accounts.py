@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from ipaddress import ip_address
 from pathlib import Path
 
 import anyio
@@ -114,7 +115,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_both_ways_of_asking_the_kernel_find_our_own_socket(way: str, host: str) -> None:
     with bind(host, 0) as listener, socket.create_connection(listener.getsockname()[:2]) as client:
-        peer, ours = (Endpoint(lookup.ip_address(host), end[1]) for end in (client.getsockname(), client.getpeername()))
+        peer, ours = (Endpoint(ip_address(host), end[1]) for end in (client.getsockname(), client.getpeername()))
 
         assert peer_uid(peer, ours) == os.geteuid()
 
@@ -124,9 +125,7 @@ def test_a_socket_that_is_closed_already_is_not_taken_for_roots(way: str) -> Non
     with bind("127.0.0.1", 0) as listener:
         client = socket.create_connection(listener.getsockname())
         with listener.accept()[0]:
-            peer, ours = (
-                Endpoint(lookup.ip_address(end[0]), end[1]) for end in (client.getsockname(), client.getpeername())
-            )
+            peer, ours = (Endpoint(ip_address(end[0]), end[1]) for end in (client.getsockname(), client.getpeername()))
             client.close()  # waits for us to close as well: uid 0 and inode 0 in the kernel's tables
 
             assert peer_uid(peer, ours) is None
@@ -135,14 +134,14 @@ def test_a_socket_that_is_closed_already_is_not_taken_for_roots(way: str) -> Non
 @pytest.mark.covers("UI-PEER-1")
 def test_a_listener_of_ours_on_the_peers_port_does_not_vouch_for_it(way: str) -> None:
     with bind("127.0.0.1", 0) as ours, bind("127.0.0.1", 0) as other:
-        peer = Endpoint(lookup.ip_address("127.0.0.1"), port_of(other))
+        peer = Endpoint(ip_address("127.0.0.1"), port_of(other))
 
         assert peer_uid(peer, Endpoint(peer.address, port_of(ours))) is None
 
 
 def test_other_machines_are_not_local() -> None:
-    assert not is_local(lookup.ip_address("192.0.2.1"))
-    assert not is_local(lookup.ip_address("2001:db8::1"))
+    assert not is_local(ip_address("192.0.2.1"))
+    assert not is_local(ip_address("2001:db8::1"))
 
 
 def test_an_unknown_account_in_the_settings_is_named() -> None:

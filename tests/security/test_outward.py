@@ -3,10 +3,11 @@
 import socket
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
-from gateway.conftest import Recorder, Reply, document, json_reply
+from gateway.conftest import MakeTarget, Recorder, Reply, document, json_reply
 from ui_mcp.errors import RefusedError, UiMcpError
 from ui_mcp.gateway.openapi import fetch, live
 from ui_mcp.gateway.openapi.fetch import GuardedTransport
@@ -18,7 +19,9 @@ PATHS = {"/x": {"get": {"operationId": "go", "responses": {}}}}
 
 @pytest.mark.covers("GW-LOD-7", "GW-REQ-10")
 @pytest.mark.parametrize("where", [METADATA, "http://[fe80::1]/", "http://10.0.0.1/admin", "http://metadata.internal/"])
-async def test_an_api_cannot_send_a_call_to_a_private_address(where, recorder, make_target, monkeypatch) -> None:
+async def test_an_api_cannot_send_a_call_to_a_private_address(
+    where: str, recorder: Recorder, make_target: MakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
     resolved(monkeypatch, {"metadata.internal": ["169.254.169.254"]})
     recorder.replies["/x"] = Reply(302, b"", {"Location": where})
     async with make_target(document(PATHS), base_url=recorder.url) as target:
@@ -30,7 +33,9 @@ async def test_an_api_cannot_send_a_call_to_a_private_address(where, recorder, m
 
 
 @pytest.mark.covers("GW-LOD-7")
-async def test_a_document_from_elsewhere_cannot_name_a_private_server(recorder, make_target, monkeypatch) -> None:
+async def test_a_document_from_elsewhere_cannot_name_a_private_server(
+    recorder: Recorder, make_target: MakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(live, "is_loopback", lambda host: False)  # the document's host stands for one far away
     port = recorder.url.rsplit(":", 1)[1]
     described = document(PATHS, servers=[{"url": f"http://127.0.0.1:{port}"}])
@@ -43,7 +48,7 @@ async def test_a_document_from_elsewhere_cannot_name_a_private_server(recorder, 
     assert [request.target for request in recorder.requests] == ["/openapi.json"]
 
 
-async def test_a_file_argument_cannot_fetch_from_a_private_address(recorder: Recorder, make_target) -> None:
+async def test_a_file_argument_cannot_fetch_from_a_private_address(recorder: Recorder, make_target: MakeTarget) -> None:
     body = {"multipart/form-data": {"schema": {"properties": {"photo": {"type": "string", "format": "binary"}}}}}
     paths = {"/up": {"post": {"operationId": "up", "requestBody": {"content": body}, "responses": {}}}}
     async with make_target(document(paths), base_url=recorder.url) as target:
@@ -92,7 +97,7 @@ async def test_every_spelling_of_an_inner_address_is_refused(host: str, monkeypa
 def resolved(monkeypatch: pytest.MonkeyPatch, names: dict[str, list[str]]) -> list[str]:
     """Let names resolve to one address after the other; return the list of names that were asked for."""
     asked: list[str] = []
-    real = fetch.getaddrinfo
+    real = anyio.getaddrinfo
 
     async def answer(host: str, port: int, **more: Any) -> Any:
         if host not in names:

@@ -10,11 +10,12 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-from gateway.conftest import Recorder, document
+from gateway.conftest import MakeTarget, Recorder, document
 from integration.nlui import nlui_demo
 from servers import running_server
 from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.gateway.results import ResultStore
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 
 pytestmark = pytest.mark.timeout(300)
@@ -111,7 +112,9 @@ async def test_no_tool_argument_and_no_resource_leaves_the_workspace(tmp_path: P
     heard: list[str] = []
     async with Client(server, mode="legacy") as client:
         await client.call_tool("ui_start", {})
-        more = {"ui_upload_viewdef": {"namespace": "DEFAULT", "content": "<template><b></b></template>"}}
+        more: dict[str, JsonObject] = {
+            "ui_upload_viewdef": {"namespace": "DEFAULT", "content": "<template><b></b></template>"}
+        }
         more |= {"ui_theme": {"action": "audit"}, "ui_test": {"steps": []}}
         for name in NAMES:
             for tool, argument in TOOLS.items():
@@ -128,7 +131,9 @@ async def test_no_tool_argument_and_no_resource_leaves_the_workspace(tmp_path: P
 
 
 @pytest.mark.covers("GW-REQ-7")
-async def test_a_file_argument_reaches_only_the_configured_folders(recorder: Recorder, make_target, tmp_path) -> None:
+async def test_a_file_argument_reaches_only_the_configured_folders(
+    recorder: Recorder, make_target: MakeTarget, tmp_path: Path
+) -> None:
     planted(tmp_path)
     root = tmp_path / "open"
     root.mkdir()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.conftest import Recorder, document, json_reply
+from gateway.conftest import MakeTarget, Recorder, document, json_reply
 from gateway.gateways import gateway
 from security.hostile_server import ORDER
 from ui_mcp.app.commands.approvals import ApprovalCommand, _act
@@ -68,7 +68,7 @@ def test_plain_text_hides_nothing_and_keeps_what_people_write() -> None:
     assert single_line("a\nb" * 500) == ("a b" * 500)[:200]
 
 
-async def test_a_documents_words_stay_in_its_own_tools(recorder: Recorder, make_target) -> None:
+async def test_a_documents_words_stay_in_its_own_tools(recorder: Recorder, make_target: MakeTarget) -> None:
     get = {"operationId": "x", "summary": ORDER, "description": ORDER, "tags": [ORDER], "responses": {}}
     described = document({"/x": {"get": get}}, info={"title": ORDER, "version": "1", "description": ORDER})
     recorder.default = json_reply({"next": ORDER, "links": {"next": f"{recorder.url}/evil"}})

@@ -8,6 +8,7 @@ import anyio
 import httpx2
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
+from websockets.typing import Origin
 
 from person_client import HTML, let_in, nonce_of, page_headers
 from soak.product import VIEW, Product
@@ -68,8 +69,10 @@ class Crowd:
             try:
                 async with httpx2.AsyncClient(timeout=60) as http:
                     cookie = {"Cookie": f"ui-visitor-{self.product.ui_port}={await self.visitor(http)}"}
-                url, more = f"ws://127.0.0.1:{self.product.ui_port}/ws/1", {"additional_headers": cookie}
-                async with connect(url, origin=self.product.ui, max_queue=1, open_timeout=60, **more) as socket:  # type: ignore[arg-type]
+                url, origin = f"ws://127.0.0.1:{self.product.ui_port}/ws/1", Origin(self.product.ui)
+                async with connect(
+                    url, origin=origin, max_queue=1, open_timeout=60, additional_headers=cookie
+                ) as socket:
                     await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
                     with anyio.move_on_after(15):
                         await self.over.wait()

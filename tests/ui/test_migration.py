@@ -216,7 +216,7 @@ def test_an_older_server_that_has_no_store_open_is_noticed(tmp_path: Path) -> No
     workspace = old_project(tmp_path, "before")
     workspace.log.mkdir()
     code = "import sys; log = open(sys.argv[1], 'a'); print(1, flush=True); sys.stdin.read()"
-    command = [sys.executable, "-c", code, workspace.log / "mcp.log"]
+    command = [sys.executable, "-c", code, str(workspace.log / "mcp.log")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as older:
         assert older.stdout is not None
         older.stdout.readline()

@@ -1,5 +1,7 @@
 """What the guard in front of both listeners lets through."""
 
+from typing import Any
+
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -25,13 +27,13 @@ async def _socket(socket: WebSocket) -> None:
     await socket.close()
 
 
-def client(**rules: object) -> TestClient:
+def client(**rules: Any) -> TestClient:
     app = Starlette(
         routes=[Route("/wait", _json), Route("/x", _echo, methods=["GET", "POST"]), WebSocketRoute("/ws", _socket)]
     )
     guard = SecurityMiddleware(
         app, AccessRules(ports=frozenset({8000, 8001}), navigable=lambda path: path != "/wait", **rules)
-    )  # type: ignore[arg-type]
+    )
     return TestClient(guard, base_url="http://127.0.0.1:8000")
 
 

@@ -281,7 +281,7 @@ class TestWindow:
         return bench
 
     @staticmethod
-    def shown(bench: Bench) -> tuple[int, int, list[int]]:
+    def shown(bench: Bench) -> tuple[int, int, list[object]]:
         length, start, rows = bench.pages[1].tree()[1][0][1][0]
         return length, start, [row[1][0] for row in rows]
 

@@ -13,7 +13,8 @@ GOLDEN = Path(__file__).parents[3] / "contracts" / "golden" / "wire"
 @pytest.mark.parametrize("scenario", sorted(folder.name for folder in GOLDEN.iterdir()))
 def test_each_step_gives_the_golden_frame(bench: Bench, scenario: str) -> None:
     for key, html in json.loads((GOLDEN / scenario / "viewdefs.json").read_text()).items():
-        bench.store.put(*key.split("."), html)
+        type_name, namespace = key.split(".")
+        bench.store.put(type_name, namespace, html)
     bench.must("viewdefs", bench.store.bundle())
     bench.must("open", 1)
 

@@ -43,13 +43,8 @@ def test_every_variable_is_listed_parents_first(shown: Bench) -> None:
     assert by_path["bad()"]["error"] == "mcp-run:1: no"
     assert (listed[-1]["conn"], listed[-1]["wireId"], listed[-2]["elementId"]) == (2, 3, "ui-2")
     assert by_path["0"]["type"] == "Row"
-    assert all(
-        entry["id"] in listed_child for entry in listed[1:] for listed_child in [_children(listed, entry["parentId"])]
-    )
-
-
-def _children(listed: list[dict[str, object]], parent: object) -> object:
-    return next(entry["childIds"] for entry in listed if entry["id"] == parent)
+    children = {entry["id"]: entry["childIds"] for entry in listed}
+    assert all(entry["id"] in children[entry["parentId"]] for entry in listed[1:])
 
 
 @pytest.mark.covers("UI-HTTP-13")

@@ -487,7 +487,10 @@ async def test_a_session_that_missed_something_is_gone_before_its_stream_ends() 
         if message["type"] == "http.response.body" and not message.get("more_body"):
             found.append(endpoint.sessions.find(session.id))
 
-    await endpoint({"method": "GET", "headers": [(b"mcp-session-id", session.id.encode())]}, anyio.sleep_forever, send)
+    async def receive() -> Any:
+        await anyio.sleep_forever()
+
+    await endpoint({"method": "GET", "headers": [(b"mcp-session-id", session.id.encode())]}, receive, send)
 
     assert found == [None]
 

@@ -1,5 +1,6 @@
 import random
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from anyio.lowlevel import checkpoint
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
+from websockets.typing import Origin
 
 from servers import running_server
 from ui_mcp.jsontypes import Json, dumps, loads
@@ -80,6 +82,14 @@ async def test_a_click_changes_the_page_through_a_real_socket(running: Running) 
         await browser.until(lambda: browser.value("presses") == 1)
 
 
+def both_arrived(browser: Browser) -> bool:
+    return (browser.value("presses"), browser.value("title")) == (1, "from the second")
+
+
+def begins_with(browser: Browser, text: str) -> bool:
+    return str(browser.value("title")).startswith(text)
+
+
 @pytest.mark.covers("UI-WIRE-14", "UI-VAR-3")
 async def test_two_tabs_see_each_other_and_an_action_runs_once(running: Running, session: Session) -> None:
     async with open_socket(page_url(running)) as first, open_socket(page_url(running)) as second:
@@ -87,7 +97,7 @@ async def test_two_tabs_see_each_other_and_an_action_runs_once(running: Running,
         await first.click("press()")
         await second.type("title", "from the second")
         for browser in (first, second):
-            await browser.until(lambda b=browser: (b.value("presses"), b.value("title")) == (1, "from the second"))
+            await browser.until(partial(both_arrived, browser))
 
 
 @pytest.mark.covers("UI-WIRE-13", "UI-VAR-3", "UI-VAR-23")
@@ -153,7 +163,7 @@ async def test_a_failing_action_is_an_error_at_its_element(running: Running) -> 
 @pytest.mark.parametrize("name", ["1", "2", "0" * 32])
 async def test_a_session_nobody_may_name_is_404_before_the_upgrade(running: Running, name: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        async with connect(socket_url(running, name), origin=running.url):  # type: ignore[arg-type]
+        async with connect(socket_url(running, name), origin=Origin(running.url)):
             pass
     assert refused.value.response.status_code == 404
 
@@ -162,7 +172,7 @@ async def test_a_session_nobody_may_name_is_404_before_the_upgrade(running: Runn
 async def test_the_counted_id_works_with_the_cookie(running: Running, session: Session) -> None:
     port = running.url.rpartition(":")[2]
     headers = {"Cookie": f"ui-visitor-{port}={running.sessions.visitors.admit(None, session)}"}
-    async with connect(socket_url(running, "1"), origin=running.url, additional_headers=headers) as socket:  # type: ignore[arg-type]
+    async with connect(socket_url(running, "1"), origin=Origin(running.url), additional_headers=headers) as socket:
         await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
         with fail_after(60):
             assert "Note.DEFAULT" in str(await socket.recv())
@@ -170,7 +180,7 @@ async def test_the_counted_id_works_with_the_cookie(running: Running, session: S
 
 @pytest.mark.covers("UI-SES-6", "UI-WIRE-13")
 async def test_ending_the_session_tells_the_page_and_closes_it(running: Running, session: Session) -> None:
-    async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
+    async with connect(socket_url(running), origin=Origin(running.url), additional_headers=visitor(running)) as socket:
         await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
         with fail_after(60):
             await socket.recv()  # what the page shows: now it is really there
@@ -189,7 +199,7 @@ async def test_a_page_of_an_ended_session_is_closed_with_the_reason_however_long
 ) -> None:
     await session.end("wegen Überfüllung geschlossen: " + "ü" * 200)
 
-    async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
+    async with connect(socket_url(running), origin=Origin(running.url), additional_headers=visitor(running)) as socket:
         with pytest.raises(ConnectionClosed) as closed, fail_after(60):
             await socket.recv()
 
@@ -205,12 +215,12 @@ async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Run
         # Without pings of its own: on a slow machine the sleeper would give up before the server does.
         connect(
             socket_url(running),
-            origin=running.url,
+            origin=Origin(running.url),
             additional_headers=visitor(running),
             max_queue=1,
             max_size=None,
             ping_interval=None,
-        ) as sleeper,  # type: ignore[arg-type]
+        ) as sleeper,
         open_socket(page_url(running)) as reader,
     ):
         await sleeper.send('{"type":"watch","data":{"varId":1,"expand":true}}')
@@ -220,7 +230,7 @@ async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Run
         with fail_after(60):
             for number in range(40):
                 await session.run_lua(f"note.title = '{number}' .. string.rep('x', 1000000)")
-                await reader.until(lambda n=number: reader.value("title").startswith(f"{n}x"))
+                await reader.until(partial(begins_with, reader, f"{number}x"))
                 reader.page.frames.clear()
                 if any(connection.closed for connection in pages):
                     break  # before the server's own pings find no answer
@@ -235,7 +245,9 @@ async def test_a_tab_that_stops_reading_delays_nobody_and_is_closed(running: Run
 @pytest.mark.covers("UI-SEC-7", "UI-ROB-1")
 async def test_an_oversize_frame_closes_that_page_only(running: Running) -> None:
     async with open_socket(page_url(running)) as other:
-        async with connect(socket_url(running), origin=running.url, additional_headers=visitor(running)) as socket:  # type: ignore[arg-type]
+        async with connect(
+            socket_url(running), origin=Origin(running.url), additional_headers=visitor(running)
+        ) as socket:
             with pytest.raises(ConnectionClosed) as closed, fail_after(60):
                 await send_and_hear(socket, "x" * (17 * 1024 * 1024))
         assert closed.value.rcvd is not None
