@@ -1,16 +1,14 @@
 """Installing into a real folder."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ui.conftest import MakeBundle
 from ui_mcp.errors import InstallError
 from ui_mcp.ui.installer import Record, install, needs_install, outdated
 from ui_mcp.workspace import Workspace
-
-MakeBundle = Callable[..., Path]
 
 EVERYTHING = [".claude/skills/ui/SKILL.md", ".claude/ui/event", ".claude/ui/resources/lua.md", ".claude/ui/README.md"]
 GUIDE = ".claude/ui/resources/lua.md"
