@@ -13,8 +13,8 @@ from ui_mcp.agent.journal_store import SqliteJournal
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
-from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, PollSettings, RunState
-from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, PollSettings
+from ui_mcp.agent.timeline import RunState, StoredEvent
 from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset

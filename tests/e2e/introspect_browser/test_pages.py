@@ -10,7 +10,7 @@ import pytest
 from introspection.demos import PATIENCE, Demo, failure
 from ui_mcp.errors import UiStaleRefError
 from ui_mcp.introspection.arguments import Include, Selector
-from ui_mcp.introspection.backends.chromium import BrowserBackend
+from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
 from ui_mcp.introspection.contract import Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import until
