@@ -80,29 +80,26 @@ WATCHDOG = OrphanKiller()
 
 
 async def in_daemon_thread(work: Callable[[], T]) -> T:
-    """Run blocking `work` in a daemon thread, which does not keep the process alive.
-
-    Raises:
-        OSError: `work` raised it; other exceptions are not expected.
-    """
+    """Run blocking `work` in a daemon thread, which does not keep the process alive; raise what it raises."""
     token = lowlevel.current_token()
     done = anyio.Event()
-    outcome: list[T | OSError] = []
+    outcome: list[T] = []
+    failure: list[Exception] = []
 
     def run() -> None:
         try:
             outcome.append(work())
-        except OSError as error:
-            outcome.append(error)
+        except Exception as error:  # noqa: BLE001 - raised again in the task that waits
+            failure.append(error)
         try:
             from_thread.run_sync(done.set, token=token)
         except RuntimeError:
             return  # the event loop has ended meanwhile
 
-    Thread(target=run, daemon=True, name="ui-mcp-pipe").start()
+    Thread(target=run, daemon=True, name="ui-mcp blocking call").start()
     await done.wait()
-    if isinstance(outcome[0], OSError):
-        raise outcome[0]
+    if failure:
+        raise failure[0]
     return outcome[0]
 
 
