@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
 from ui_mcp.agent.journal import NewEvent
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.openai import OpenAiModel
@@ -122,7 +122,7 @@ def loop_for(url: str) -> MakeLoop:
 
 async def ours(url: str, vendor: Vendor, folder: Path) -> tuple[list[float], list[float]]:
     """Time message → first request, and first request → second (one call between them)."""
-    people, journal = People(), SqliteJournal(folder / "j.db")
+    people, journal = People(), JournalStore(folder / "j.db")
     conversation = Conversation("bench", journal, people, loop_for(url))
     first, second = [], []
     async with anyio.create_task_group() as tasks:
@@ -141,7 +141,7 @@ async def ours(url: str, vendor: Vendor, folder: Path) -> tuple[list[float], lis
 
 async def resume(folder: Path) -> float:
     """Time the update of a client that lacks the last 100 of 5,000 items."""
-    journal = SqliteJournal(folder / "r.db")
+    journal = JournalStore(folder / "r.db")
     conversation = Conversation("resume", journal, People(), loop_for("http://127.0.0.1:9"))
     async with anyio.create_task_group() as tasks:
         await tasks.start(conversation.run)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ui_mcp.chat.identity import ROLES, AccessTokens
-from ui_mcp.chat.service import default_url, open_store
+from ui_mcp.chat.service import open_store
 from ui_mcp.ui.own_files import settle
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import CHAT_FILE, Workspace
 
 SECONDS = 180
 _TAKE_CONTROL = """
@@ -81,7 +81,7 @@ def run_in_terminal(
 
 async def human_token(base_dir: Path, name: str = "human") -> str:
     """Make a token of the role human for the chat of a base directory."""
-    async with open_store(default_url(settle(Workspace.at(base_dir)))) as store:
+    async with open_store(f"sqlite:///{settle(Workspace.at(base_dir)) / CHAT_FILE}") as store:
         return await AccessTokens(store).create(name, ROLES["human"])
 
 

@@ -8,7 +8,7 @@ from agent.test_loop import ToolContext, post
 from agent.test_orchestrator import People
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import NewEvent
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
@@ -23,7 +23,7 @@ def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
 
 
 async def test_five_thousand_items_resume_exactly(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.db")
+    journal = JournalStore(tmp_path / "j.db")
     conversation = Conversation("long", journal, People(), make_loop)
     async with anyio.create_task_group() as tasks:
         await tasks.start(conversation.run)
@@ -40,7 +40,7 @@ async def test_five_thousand_items_resume_exactly(tmp_path: Path) -> None:
 
 
 async def test_asking_again_wakes_a_sleeping_agent(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.db")
+    journal = JournalStore(tmp_path / "j.db")
     conversation = Conversation("again", journal, People("hello"), make_loop)
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:

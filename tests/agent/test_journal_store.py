@@ -8,9 +8,8 @@ import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
 from ui_mcp.agent.journal import Journal, MemoryJournal, NewEvent, holder_name
-from ui_mcp.agent.journal_postgres import PostgresJournal
-from ui_mcp.agent.journal_store import journal_for
-from ui_mcp.agent.observer import PostgresReader
+from ui_mcp.agent.journal_store import JournalStore, journal_place
+from ui_mcp.agent.observer import StoreReader
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
 
@@ -23,7 +22,7 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         made: Journal = MemoryJournal()
     else:
         url = request.getfixturevalue("postgres_url")() if request.param == "postgres" else None
-        made = journal_for(url, tmp_path)
+        made = JournalStore(journal_place(url, tmp_path))
     yield made
     await made.close()
 
@@ -105,8 +104,8 @@ async def test_many_writes_at_once_get_numbers_without_gaps(journal: Journal) ->
 
 @pytest.mark.covers("R-OR-8")
 async def test_a_shared_journal_can_be_watched_from_elsewhere(postgres_url: Callable[[], str]) -> None:  # noqa: F811
-    journal = PostgresJournal(postgres_url())
-    reader = PostgresReader(journal, "a")
+    journal = JournalStore(postgres_url())
+    reader = StoreReader(journal, "a")
     assert (await reader.news(), reader.served) == ([], False)
     lease = await journal.take_lease("a", "me", 60)
     assert lease is not None

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from pydantic import Field
 
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
@@ -89,7 +89,7 @@ class Stage:
 
     def __init__(self, folder: Path) -> None:
         self.context = ToolContext()
-        self.journal = SqliteJournal(folder / "journal.db")
+        self.journal = JournalStore(folder / "journal.db")
         self.tools = FunctionToolset(self.context, [post, add, slow, forbidden, fatal, broken])
         self.writer: JournalWriter
 

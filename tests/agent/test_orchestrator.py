@@ -9,7 +9,7 @@ import pytest
 
 from agent.test_loop import ToolContext, add, post
 from ui_mcp.agent.journal import Lease, NewEvent
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
@@ -51,7 +51,7 @@ class Crash(Exception):
     """The process is gone."""
 
 
-class Fragile(SqliteJournal):
+class Fragile(JournalStore):
     """Crashes at the n-th write, before or after it is on disk."""
 
     def __init__(self, file: Path, crash_at: int, *, after: bool) -> None:
@@ -78,7 +78,7 @@ class Fragile(SqliteJournal):
         return stored
 
 
-def orchestrator(journal: SqliteJournal, people: People, context: ToolContext) -> Orchestrator:
+def orchestrator(journal: JournalStore, people: People, context: ToolContext) -> Orchestrator:
     tools = FunctionToolset(context, [post, add])
 
     def make_loop(writer: JournalWriter) -> Loop:
@@ -102,7 +102,7 @@ async def until_asleep(running: Orchestrator) -> None:
 
 @pytest.mark.covers("R-OR-3", "R-OR-6", "R-OR-9")
 async def test_messages_become_turns_in_order(tmp_path: Path) -> None:
-    journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
+    journal, context = JournalStore(tmp_path / "j.db"), ToolContext()
 
     await until_asleep(orchestrator(journal, People("sum please"), context))
 
@@ -128,7 +128,7 @@ async def test_a_crash_at_any_write_loses_nothing_and_repeats_nothing(tmp_path: 
         except ExceptionGroup:
             crashes += 1
 
-        reopened = SqliteJournal(file)
+        reopened = JournalStore(file)
         await anyio.sleep(0.06)  # the dead orchestrator's lease runs out
         await until_asleep(orchestrator(reopened, people, context))
 
@@ -188,7 +188,7 @@ async def test_a_journal_that_fails_for_a_while_is_waited_for_and_nothing_is_los
 
 @pytest.mark.covers("R-OR-8")
 async def test_a_second_orchestrator_waits_and_a_stale_one_cannot_write(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "j.db")
+    journal = JournalStore(tmp_path / "j.db")
     first = await journal.take_lease("a", "first", 60)
     assert first is not None
     assert await journal.take_lease("a", "second", 60) is None
@@ -214,7 +214,7 @@ async def reached(running: Orchestrator, state: RunState) -> None:
 
 @pytest.mark.covers("R-LO-2", "R-LO-10")
 async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
-    journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
+    journal, context = JournalStore(tmp_path / "j.db"), ToolContext()
     script = read_script([{"emit": [{"delay_ms": 60000}]}])
 
     def make_loop(writer: JournalWriter) -> Loop:
@@ -235,7 +235,7 @@ async def test_a_running_turn_can_be_stopped(tmp_path: Path) -> None:
 
 @pytest.mark.covers("R-OR-8")
 async def test_one_whose_agent_is_forgotten_stops_without_an_error(tmp_path: Path) -> None:
-    journal, context = SqliteJournal(tmp_path / "j.db"), ToolContext()
+    journal, context = JournalStore(tmp_path / "j.db"), ToolContext()
     script = read_script([{"emit": [{"delay_ms": 600_000}]}])
 
     def make_loop(writer: JournalWriter) -> Loop:

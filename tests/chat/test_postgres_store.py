@@ -12,13 +12,14 @@ import pytest
 from ui_mcp.chat import tail
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
+from ui_mcp.chat.postgres_store import SCHEMA
 from ui_mcp.chat.service import open_chat, open_store
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.cli.doctor import project
 from ui_mcp.cli.doctor.findings import Health
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
-from ui_mcp.storage.postgres import with_retry
+from ui_mcp.storage.postgres import prepare_with_retry
 from ui_mcp.toolkit.announcements import Announcement, Announcements
 from ui_mcp.workspace import Workspace
 
@@ -113,7 +114,7 @@ async def test_a_server_waits_for_a_database_that_takes_no_connections_yet(
         def emit(self, record: logging.LogRecord) -> None:
             asked.set()
 
-    logging.getLogger("ui_mcp.chat").addHandler(handler := Asked())
+    logging.getLogger("ui_mcp.storage").addHandler(handler := Asked())
     with psycopg.connect(postgres_server.format("postgres"), autocommit=True) as admin:
         admin.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 0".encode())
         admin.execute("CREATE ROLE plain LOGIN")  # a superuser would pass the limit
@@ -129,7 +130,7 @@ async def test_a_server_waits_for_a_database_that_takes_no_connections_yet(
                 tasks.start_soon(allow)
                 async with open_store(url.replace("chat@", "plain:secret@")) as store:
                     heads = await store.heads()
-    logging.getLogger("ui_mcp.chat").removeHandler(handler)
+    logging.getLogger("ui_mcp.storage").removeHandler(handler)
 
     assert heads == {}
     assert "trying again" in caplog.text
@@ -139,11 +140,10 @@ async def test_a_server_waits_for_a_database_that_takes_no_connections_yet(
 
 @pytest.mark.covers("CHAT-OPEN-1")
 async def test_a_database_that_never_comes_is_named_without_its_password(tmp_path: Path) -> None:
-    async def nothing(_: object) -> None:
-        raise AssertionError
+    url = f"postgresql://me:hunter2@/chat?host={tmp_path}&password=hunter3"
 
     with pytest.raises(ChatError) as failed:
-        await with_retry(f"postgresql://me:hunter2@/chat?host={tmp_path}&password=hunter3", nothing, patience=0.3)
+        await prepare_with_retry(url, SCHEMA, connect_timeout=0.3)
 
     assert f"postgresql://me@/chat?host={tmp_path}" in failed.value.message
     assert "hunter" not in failed.value.message

@@ -185,7 +185,7 @@ async def test_receipts_that_cannot_be_written_wait_until_they_can(tmp_path: Pat
     async with open_chat(f"sqlite:///{tmp_path / 'runtime.db'}") as chat:
         await say(chat, "1")
         await chat.receipts.flush()
-        writer = chat.store._writer._connection  # type: ignore[attr-defined]
+        writer = chat.store._file._writer._connection  # type: ignore[attr-defined]
         writer.execute("PRAGMA query_only = 1")
         page = await chat.read(AGENT, ReadRequest())
         await chat.receipts.flush()

@@ -2,18 +2,20 @@
 
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
+from ui_mcp.chat import sqlite_store
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
 from ui_mcp.chat.service import open_store
-from ui_mcp.chat.sqlite_store import SqliteStore
+from ui_mcp.chat.sqlite_store import SCHEMA, SqliteStore
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.errors import ChatError, ConfigError
 from ui_mcp.storage import sqlite
-from ui_mcp.storage.sqlite import Writer
+from ui_mcp.storage.sqlite import SqliteFile
 
 HELLO = Post(DEFAULT_CONVERSATION, "user", "human", (Draft("hello"),))
 
@@ -32,7 +34,7 @@ async def test_the_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
 @pytest.mark.covers("R-ST-1")
 async def test_messages_wait_for_the_disk_and_receipts_do_not(tmp_path: Path) -> None:
     store = await SqliteStore.open(tmp_path / "runtime.db")
-    writer = store._writer._connection
+    writer = store._file._writer._connection
 
     def flush() -> int:
         level: int = writer.execute("PRAGMA synchronous").fetchone()[0]
@@ -68,7 +70,8 @@ async def test_a_migration_keeps_a_copy_and_every_message(tmp_path: Path, monkey
     store = await SqliteStore.open(path)
     await store.append(HELLO)
     await store.close()
-    monkeypatch.setattr(sqlite, "MIGRATIONS", (*sqlite.MIGRATIONS, "ALTER TABLE audit ADD COLUMN more TEXT;"))
+    newer = replace(SCHEMA, migrations=(*SCHEMA.migrations, "ALTER TABLE audit ADD COLUMN more TEXT;"))
+    monkeypatch.setattr(sqlite_store, "SCHEMA", newer)
 
     store = await SqliteStore.open(path)
     kept = await store.since(Query(DEFAULT_CONVERSATION))
@@ -112,7 +115,7 @@ def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "mounts").write_text(f"server:/x {tmp_path} nfs4 rw 0 0\n/dev/a / ext4 rw 0 0\n")
 
     with pytest.raises(ChatError, match="network disk"):
-        sqlite.prepare(tmp_path / "storage" / "runtime.db")
+        sqlite.prepare(tmp_path / "storage" / "runtime.db", SCHEMA)
 
 
 async def test_an_unknown_store_is_a_configuration_error() -> None:
@@ -142,12 +145,11 @@ async def test_a_cancelled_post_is_not_written_later(tmp_path: Path) -> None:
 
 
 async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
-    sqlite.prepare(tmp_path / "runtime.db")
-    writer, values = Writer(tmp_path / "runtime.db"), list[int]()
+    file, values = SqliteFile(tmp_path / "runtime.db", SCHEMA), list[int]()
 
     async def write(number: int) -> None:
         sql, row = "INSERT INTO audit VALUES (?, 'somebody', 'asked', '')", (number,)
-        values.append(await writer.durable(lambda connection: connection.execute(sql, row).rowcount * 10 // number))
+        values.append(await file.durable(lambda connection: connection.execute(sql, row).rowcount * 10 // number))
 
     async def write_together(*numbers: int) -> None:
         async with anyio.create_task_group() as tasks:
@@ -157,8 +159,8 @@ async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
     with pytest.raises(ExceptionGroup) as failed:
         await write_together(1, 2, 0, 5)
     await write(10)
-    kept = await writer.lazy(lambda connection: connection.execute("SELECT ts FROM audit ORDER BY ts").fetchall())
-    writer.close()
+    kept = await file.lazy(lambda connection: connection.execute("SELECT ts FROM audit ORDER BY ts").fetchall())
+    file.close()
 
     assert [type(error) for error in failed.value.exceptions] == [ZeroDivisionError]
     assert (sorted(values), kept) == ([1, 2, 5, 10], [(1,), (2,), (5,), (10,)])

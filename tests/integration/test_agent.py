@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from agreeing import agree_to_gateway
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.timeline import StoredEvent, replay
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
@@ -59,7 +59,7 @@ async def say(chat: Chat, text: str) -> None:
 
 
 async def events_of(folder: Path) -> list[StoredEvent]:
-    journal = SqliteJournal(Workspace.at(".claude/ui", cwd=folder).state_dir / "agent.db")
+    journal = JournalStore(Workspace.at(".claude/ui", cwd=folder).state_dir / "agent.db")
     try:
         return await journal.events("default")
     finally:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.models.vendor import Vendor
 from ui_mcp.agent.conversation import Broadcast, Conversation
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import (
@@ -122,7 +122,7 @@ async def test_whatever_a_model_raises_ends_its_turn_with_an_error(tmp_path: Pat
 
 async def turn_of(found: Model, file: Path) -> str:
     """Run one turn with a model; return how it ended."""
-    journal = SqliteJournal(file)
+    journal = JournalStore(file)
     lease = await journal.take_lease("a", "test", 60)
     assert lease is not None
     writer = JournalWriter(journal, "a", lease)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from ui_mcp.chat.sqlite_store import SCHEMA
 from ui_mcp.storage.sqlite import prepare
 from ui_mcp.workspace import Workspace
 
@@ -57,7 +58,7 @@ def old_project(folder: Path, *messages: str) -> Workspace:
 
 def post(folder: Path, message: str) -> None:
     """Say something in the store of a folder, which is made when it is not there: as any version does."""
-    prepare(folder / "runtime.db")
+    prepare(folder / "runtime.db", SCHEMA).close()
     with closing(sqlite3.connect(folder / "runtime.db", timeout=10, isolation_level=None)) as store:
         store.execute("BEGIN IMMEDIATE")
         store.execute("INSERT OR IGNORE INTO conversations VALUES (1, 'default', 0, 0)")

@@ -1,23 +1,28 @@
-"""The journal in one SQLite file, which several processes may open; one of them holds the lease."""
+"""The journal in SQL: in a SQLite file, or in PostgreSQL beside a chat that several hosts share."""
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any
 
-from anyio import CapacityLimiter, to_thread
+from anyio import Lock, to_thread
 
-from ui_mcp.agent.journal import AgentSummary, Journal, Lease, NewEvent, is_gone
+from ui_mcp.agent.journal import AgentSummary, Lease, NewEvent, is_gone
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.errors import AgentError, ConfigError, JournalError, LeaseLostError, hint
-from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.storage.database import MISSING_DRIVER
+from ui_mcp.errors import AgentError, JournalError, LeaseLostError
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.storage.database import Database, file_of, open_database
+from ui_mcp.storage.schema import Failure, Schema, Statements, T
+from ui_mcp.workspace import JOURNAL_FILE
 
-T = TypeVar("T")
 
-SCHEMA = """
+def _error(failure: Failure, message: str, **details: object) -> AgentError:
+    # A JournalError is retried, which does not help against a newer schema.
+    return AgentError(message, **details) if failure == "newer" else JournalError(message, **details)
+
+
+_SQLITE_TABLES = """
 CREATE TABLE events (
     agent TEXT NOT NULL, id INTEGER NOT NULL, ts TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL,
     message_id TEXT, PRIMARY KEY (agent, id), UNIQUE (agent, message_id)
@@ -26,194 +31,189 @@ CREATE TABLE watermarks (agent TEXT PRIMARY KEY, last_id TEXT NOT NULL) WITHOUT 
 CREATE TABLE leases (
     agent TEXT PRIMARY KEY, holder TEXT NOT NULL, fence INTEGER NOT NULL, until REAL NOT NULL
 ) WITHOUT ROWID;
-PRAGMA user_version = 1;
+"""
+
+_POSTGRES_TABLES = """
+CREATE TABLE IF NOT EXISTS agent_events (
+    agent text NOT NULL, id bigint NOT NULL, ts text NOT NULL, type text NOT NULL, data text NOT NULL,
+    message_id text, PRIMARY KEY (agent, id), UNIQUE (agent, message_id)
+);
+CREATE TABLE IF NOT EXISTS agent_watermarks (agent text PRIMARY KEY, last_id text NOT NULL);
+CREATE TABLE IF NOT EXISTS agent_leases (
+    agent text PRIMARY KEY, holder text NOT NULL, fence bigint NOT NULL, until double precision NOT NULL
+);
+"""
+
+SQLITE = Schema("journal", _error, [_SQLITE_TABLES], "user_version")
+POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES], lock=7_203_412_009)
+
+Dialect = Mapping[str, str]
+"""What differs between the databases, to be filled into a statement."""
+
+SQLITE_DIALECT: Dialect = MappingProxyType(
+    {
+        "events": "events",
+        "watermarks": "watermarks",
+        "leases": "leases",
+        "now": "((julianday('now') - 2440587.5) * 86400.0)",
+        "locking": "",
+    }
+)
+POSTGRES_DIALECT: Dialect = MappingProxyType(
+    {
+        "events": "agent_events",
+        "watermarks": "agent_watermarks",
+        "leases": "agent_leases",
+        # The database's clock, because the clocks of the hosts may differ.
+        "now": "extract(epoch FROM clock_timestamp())",
+        # No other process takes the lease before the end of the transaction; SQLite has one writer at a time anyway.
+        "locking": "FOR UPDATE",
+    }
+)
+
+EVENTS = "SELECT id, ts, type, data FROM {events} WHERE agent = ? AND id > ? ORDER BY id"
+
+# Compare-and-set: the lease is taken only if it is ours, its holder (the last value) is gone, or it has expired.
+_TAKE = """
+INSERT INTO {leases} AS held VALUES (?, ?, 1, {now} + ?)
+ON CONFLICT (agent) DO UPDATE SET
+    fence = CASE WHEN held.holder = excluded.holder THEN held.fence ELSE held.fence + 1 END,
+    holder = excluded.holder, until = excluded.until
+WHERE held.holder IN (excluded.holder, ?) OR held.until <= {now}
+"""
+
+_MOVE = "INSERT INTO {watermarks} VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id"
+
+_SUMMARIES = """
+SELECT agent, min(ts), max(ts), count(*), (
+    SELECT data FROM {events} AS said
+    WHERE said.agent = found.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1
+) FROM {events} AS found GROUP BY agent ORDER BY max(ts) DESC
 """
 
 
-class SqliteJournal:
-    """A journal whose commits are durable when a call returns."""
+class JournalStore:
+    """A Journal in the database at a path or URL, which is opened at first use."""
 
-    def __init__(self, file: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._file = file
-        self._clock = clock
-        self._one_at_a_time = CapacityLimiter(1)
-        self._opened: sqlite3.Connection | None = None
+    def __init__(self, place: str | Path) -> None:
+        self._place = str(place)
+        self._dialect = POSTGRES_DIALECT if file_of(self._place) is None else SQLITE_DIALECT
+        self._opening = Lock()
+        self._opened: Database | None = None
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        def work(database: sqlite3.Connection) -> Lease | None:
-            now = self._clock().timestamp()
-            row = database.execute("SELECT holder, fence, until FROM leases WHERE agent = ?", (agent,)).fetchone()
-            if row and row[0] != holder and row[2] > now and not is_gone(row[0]):
+        def work(found: Statements) -> Lease | None:
+            held = found.rows(self._sql("SELECT holder FROM {leases} WHERE agent = ?"), agent)
+            free = held[0][0] if held and is_gone(held[0][0]) else holder
+            if not found.change(self._sql(_TAKE), agent, holder, seconds, free):
                 return None
-            fence = (row[1] if row[0] == holder else row[1] + 1) if row else 1
-            database.execute("REPLACE INTO leases VALUES (?, ?, ?, ?)", (agent, holder, fence, now + seconds))
+            ((fence,),) = found.rows(self._sql("SELECT fence FROM {leases} WHERE agent = ?"), agent)
             return Lease(holder, fence)
 
-        return await self._run(work)
+        return await self._transaction(work)
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        def work(database: sqlite3.Connection) -> None:
-            database.execute(
-                "UPDATE leases SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?",
-                (agent, lease.holder, lease.fence),
-            )
-
-        await self._run(work)
+        statement = self._sql("UPDATE {leases} SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?")
+        await (await self._database()).change(statement, (agent, lease.holder, lease.fence))
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
-        def work(database: sqlite3.Connection) -> list[StoredEvent]:
-            _check_lease(database, agent, lease)
-            return [self._store(database, agent, event.type, event.data, None) for event in events]
+        def work(found: Statements) -> list[StoredEvent]:
+            self._check_lease(found, agent, lease)
+            return self._store(found, agent, [(event.type, event.data, None) for event in events])
 
-        return await self._run(work)
+        return await self._transaction(work)
 
     async def inject(
         self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
     ) -> list[StoredEvent]:
-        def work(database: sqlite3.Connection) -> list[StoredEvent]:
-            _check_lease(database, agent, lease)
-            known = {
-                row[0]
-                for message in messages
-                for row in database.execute(
-                    "SELECT message_id FROM events WHERE agent = ? AND message_id = ?", (agent, message["message_id"])
-                )
-            }
-            stored = [
-                self._store(database, agent, "user_text", message, message["message_id"])
-                for message in messages
-                if message["message_id"] not in known
-            ]
-            database.execute("REPLACE INTO watermarks VALUES (?, ?)", (agent, watermark))
+        def work(found: Statements) -> list[StoredEvent]:
+            self._check_lease(found, agent, lease)
+            known = self._known(found, agent, [message["message_id"] for message in messages])
+            new = [message for message in messages if message["message_id"] not in known]
+            stored = self._store(found, agent, [("user_text", one, one["message_id"]) for one in new])
+            found.change(self._sql(_MOVE), agent, watermark)
             return stored
 
-        return await self._run(work)
+        return await self._transaction(work)
 
     async def watermark(self, agent: str) -> str | None:
-        def work(database: sqlite3.Connection) -> str | None:
-            row = database.execute("SELECT last_id FROM watermarks WHERE agent = ?", (agent,)).fetchone()
-            return row[0] if row else None
-
-        return await self._run(work)
+        rows = await self._rows("SELECT last_id FROM {watermarks} WHERE agent = ?", agent)
+        return rows[0][0] if rows else None
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
-        def work(database: sqlite3.Connection) -> list[StoredEvent]:
-            rows = database.execute(
-                "SELECT id, ts, type, data FROM events WHERE agent = ? AND id > ? ORDER BY id", (agent, after)
-            )
-            return [StoredEvent(row[0], row[1], row[2], loads(row[3])) for row in rows]
-
-        return await self._run(work)
+        return [decoded(row) for row in await self._rows(EVENTS, agent, after)]
 
     async def list_agents(self) -> list[AgentSummary]:
-        def work(database: sqlite3.Connection) -> list[AgentSummary]:
-            rows = database.execute(
-                "SELECT agent, MIN(ts), MAX(ts), COUNT(*), (SELECT data FROM events AS said WHERE said.agent ="
-                " events.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1) FROM events"
-                " GROUP BY agent ORDER BY MAX(ts) DESC"
-            )
-            return [
-                AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows
-            ]
-
-        return await self._run(work)
+        rows = await self._rows(_SUMMARIES)
+        return [AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
 
     async def delete_agent(self, agent: str) -> bool:
-        def work(database: sqlite3.Connection) -> bool:
-            gone = database.execute("DELETE FROM events WHERE agent = ?", (agent,)).rowcount
-            for table in ("watermarks", "leases"):
-                database.execute(f"DELETE FROM {table} WHERE agent = ?", (agent,))  # noqa: S608  (our own names)
-            return gone > 0
+        def work(found: Statements) -> bool:
+            deleted = [
+                found.change(self._sql(f"DELETE FROM {{{table}}} WHERE agent = ?"), agent)  # noqa: S608 - our own names
+                for table in ("events", "watermarks", "leases")
+            ]
+            return deleted[0] > 0
 
-        return await self._run(work)
+        return await self._transaction(work)
+
+    async def is_served(self, agent: str) -> bool:
+        """Return whether a process holds the agent's lease."""
+        return bool(await self._rows("SELECT 1 FROM {leases} WHERE agent = ? AND until > {now}", agent))
 
     async def close(self) -> None:
-        if self._opened is not None:
-            await to_thread.run_sync(self._opened.close, limiter=self._one_at_a_time)
-            self._opened = None
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await to_thread.run_sync(opened.close)
+
+    def _check_lease(self, found: Statements, agent: str, lease: Lease) -> None:
+        rows = found.rows(self._sql("SELECT holder, fence FROM {leases} WHERE agent = ? {locking}"), agent)
+        if rows != [(lease.holder, lease.fence)]:
+            raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
+
+    def _known(self, found: Statements, agent: str, ids: Sequence[str]) -> set[str]:
+        if not ids:
+            return set()
+        marks = ", ".join("?" * len(ids))
+        statement = f"SELECT message_id FROM {{events}} WHERE agent = ? AND message_id IN ({marks})"  # noqa: S608
+        return {row[0] for row in found.rows(self._sql(statement), agent, *ids)}
 
     def _store(
-        self, database: sqlite3.Connection, agent: str, kind: str, data: JsonObject, message_id: str | None
-    ) -> StoredEvent:
-        (last,) = database.execute("SELECT COALESCE(MAX(id), 0) FROM events WHERE agent = ?", (agent,)).fetchone()
-        ts = self._clock().isoformat(timespec="microseconds").replace("+00:00", "Z")
-        database.execute(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (agent, last + 1, ts, kind, dumps(data), message_id)
-        )
-        return StoredEvent(last + 1, ts, kind, data)
+        self, found: Statements, agent: str, events: Sequence[tuple[str, JsonObject, str | None]]
+    ) -> list[StoredEvent]:
+        ((last,),) = found.rows(self._sql("SELECT coalesce(max(id), 0) FROM {events} WHERE agent = ?"), agent)
+        ts = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        stored = [StoredEvent(last + number, ts, kind, data) for number, (kind, data, _) in enumerate(events, 1)]
+        rows = [
+            (agent, event.id, event.ts, event.type, dumps(event.data), message_id)
+            for event, (_, _, message_id) in zip(stored, events, strict=True)
+        ]
+        found.change_many(self._sql("INSERT INTO {events} VALUES (?, ?, ?, ?, ?, ?)"), rows)
+        return stored
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        def transaction() -> T:
-            try:
-                with _committed(self._database()) as database:
-                    return work(database)
-            except (OSError, sqlite3.Error) as error:
-                message = f"Cannot use the journal {self._file}: {error}{hint(error)}"
-                raise JournalError(message, file=str(self._file)) from error
+    def _sql(self, statement: str) -> str:
+        return statement.format_map(self._dialect)
 
-        return await to_thread.run_sync(transaction, limiter=self._one_at_a_time)
+    async def _rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]:
+        return await (await self._database()).rows(self._sql(statement), values)
 
-    def _database(self) -> sqlite3.Connection:
+    async def _transaction(self, work: Callable[[Statements], T]) -> T:
+        return await (await self._database()).transaction(work)
+
+    async def _database(self) -> Database:
         if self._opened is None:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._file.touch(mode=0o600)
-            opened = sqlite3.connect(self._file, timeout=10, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare(opened)
-            except BaseException:
-                opened.close()
-                raise
-            self._opened = opened
+            async with self._opening:
+                if self._opened is None:
+                    self._opened = await to_thread.run_sync(open_database, self._place, SQLITE, POSTGRES)
         return self._opened
 
-    def _prepare(self, opened: sqlite3.Connection) -> None:
-        opened.execute("PRAGMA journal_mode = WAL")
-        opened.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last commits when power fails
-        with _committed(opened) as database:
-            (version,) = database.execute("PRAGMA user_version").fetchone()
-            if version > 1:
-                raise AgentError(f"{self._file.name} was written by a newer ui-mcp; it is left alone")
-            if version == 0:
-                for statement in SCHEMA.split(";"):
-                    database.execute(statement)
+
+def decoded(row: tuple[Any, ...]) -> StoredEvent:
+    """Return the event in a row of `EVENTS`."""
+    number, ts, kind, data = row
+    return StoredEvent(number, ts, kind, loads(data))
 
 
-@contextmanager
-def _committed(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    # IMMEDIATE: a deferred transaction fails if another process writes before it upgrades its lock.
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield database
-        database.execute("COMMIT")
-    except BaseException:
-        if database.in_transaction:  # after a disk error SQLite has already rolled back
-            database.execute("ROLLBACK")
-        raise
-
-
-def _check_lease(database: sqlite3.Connection, agent: str, lease: Lease) -> None:
-    row = database.execute("SELECT holder, fence FROM leases WHERE agent = ?", (agent,)).fetchone()
-    if row != (lease.holder, lease.fence):
-        raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
-
-
-FILE = "agent.db"
-
-
-def journal_for(url: str | None, folder: Path) -> Journal:
-    """Return the journal beside a chat at `url`.
-
-    Raises:
-        ConfigError: the driver is missing.
-    """
-    if not _is_postgres(url):
-        return SqliteJournal(folder / FILE)
-    try:
-        from ui_mcp.agent.journal_postgres import PostgresJournal
-    except ImportError as error:
-        raise ConfigError(MISSING_DRIVER) from error
-    return PostgresJournal(str(url))
-
-
-def _is_postgres(url: str | None) -> bool:
-    return url is not None and url.startswith(("postgresql:", "postgres:"))
+def journal_place(url: str | None, folder: Path) -> str:
+    """Return path or URL of the journal that belongs to a chat at `url`."""
+    return url if url is not None and file_of(url) is None else str(folder / JOURNAL_FILE)

@@ -1,30 +1,28 @@
 """Builds the timeline of an agent that runs in another process, from its journal and the chat."""
 
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.conversation import Broadcast
-from ui_mcp.agent.journal_store import FILE, _is_postgres
+from ui_mcp.agent.journal_store import EVENTS, SQLITE, SQLITE_DIALECT, JournalStore, decoded, journal_place
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Message, conversation_name, id_text, ts_text
 from ui_mcp.chat.service import Chat, ReadRequest
-from ui_mcp.errors import AgentError, ConfigError, UiMcpError
+from ui_mcp.errors import UiMcpError
 from ui_mcp.ids import secret_id
-from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.storage.database import MISSING_DRIVER
-
-if TYPE_CHECKING:
-    from ui_mcp.agent.journal_postgres import PostgresJournal
+from ui_mcp.storage.database import file_of
+from ui_mcp.storage.schema import Statements
+from ui_mcp.storage.sqlite import commit_stamp, read_only
 
 
 class Reader(Protocol):
@@ -44,7 +42,7 @@ class Reader(Protocol):
         ...
 
 
-class JournalReader:
+class FileReader:
     """Reads the events of one agent from a SQLite journal; a missing file has none."""
 
     def __init__(self, file: Path, agent: str) -> None:
@@ -63,52 +61,45 @@ class JournalReader:
         return await to_thread.run_sync(self._news, limiter=self._one_at_a_time)
 
     def _news(self) -> list[StoredEvent]:
-        stamp = _stamp(self._file)
+        stamp = commit_stamp(self._file)
         if not stamp or stamp == self._stamp:
             return []
-        try:
-            with closing(sqlite3.connect(f"{self._file.resolve().as_uri()}?mode=ro", uri=True, timeout=1)) as database:
-                events = self._events(database)
-        except sqlite3.Error as error:
-            raise AgentError(f"Cannot read the journal {self._file.name}: {error}", file=str(self._file)) from error
+        # Opened anew each time: the agent may have replaced the file.
+        with read_only(self._file, SQLITE) as found:
+            events = self._events(found)
         self._stamp = stamp
         self._last = events[-1].id if events else self._last
         return events
 
-    def _events(self, database: sqlite3.Connection) -> list[StoredEvent]:
-        if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'leases'").fetchone():
+    def _events(self, found: Statements) -> list[StoredEvent]:
+        if not found.rows("SELECT 1 FROM sqlite_master WHERE name = 'leases'"):
             return []
-        lease = database.execute("SELECT until FROM leases WHERE agent = ?", (self._agent,)).fetchone()
-        self._leased_until = lease[0] if lease else 0.0
-        rows = database.execute(
-            "SELECT id, ts, type, data FROM events WHERE agent = ? AND id > ? ORDER BY id", (self._agent, self._last)
-        )
-        return [StoredEvent(row[0], row[1], row[2], loads(row[3])) for row in rows]
+        lease = found.rows("SELECT until FROM leases WHERE agent = ?", self._agent)
+        self._leased_until = lease[0][0] if lease else 0.0
+        return [decoded(row) for row in found.rows(EVENTS.format_map(SQLITE_DIALECT), self._agent, self._last)]
 
 
-def _stamp(file: Path) -> tuple[int, ...]:
-    """Return a value that changes with every commit: times and sizes of the file and of its write-ahead log."""
-    found: list[int] = []
-    for path in (file, file.with_name(f"{file.name}-wal")):
-        with suppress(FileNotFoundError):  # SQLite deletes the log when the last connection closes
-            stat = path.stat()
-            found += (stat.st_mtime_ns, stat.st_size)
-    return tuple(found)
+class StoreReader:
+    """Reads the events of one agent from a PostgreSQL journal."""
+
+    def __init__(self, journal: JournalStore, agent: str) -> None:
+        self._journal = journal
+        self._agent = agent
+        self._last = 0
+        self.served = False
+
+    async def news(self) -> list[StoredEvent]:
+        self.served = await self._journal.is_served(self._agent)
+        events = await self._journal.events(self._agent, self._last)
+        self._last = events[-1].id if events else self._last
+        return events
 
 
 def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
-    """Return the reader of an agent's journal, which lies beside the chat at `url`.
-
-    Raises:
-        ConfigError: the PostgreSQL driver is missing.
-    """
-    if not _is_postgres(url):
-        return JournalReader(folder / FILE, agent)
-    try:
-        from ui_mcp.agent.journal_postgres import PostgresJournal
-    except ImportError as error:
-        raise ConfigError(MISSING_DRIVER) from error
-    return PostgresReader(PostgresJournal(str(url)), agent)
+    """Return the reader of an agent's journal, which lies beside the chat at `url`."""
+    place = journal_place(url, folder)
+    file = file_of(place)
+    return FileReader(file, agent) if file is not None else StoreReader(JournalStore(place), agent)
 
 
 POLL_SECONDS = 0.25
@@ -254,19 +245,3 @@ def _as_event(message: Message) -> StoredEvent:
     if message.author == "user":
         return StoredEvent(0, ts_text(message.ts), "user_text", {**said, "text": message.content})
     return StoredEvent(0, ts_text(message.ts), "ui_message", {**said, "md": message.content})
-
-
-class PostgresReader:
-    """Reads the events of one agent from a PostgreSQL journal."""
-
-    def __init__(self, journal: "PostgresJournal", agent: str) -> None:
-        self._journal = journal
-        self._agent = agent
-        self._last = 0
-        self.served = False
-
-    async def news(self) -> list[StoredEvent]:
-        self.served = await self._journal.is_served(self._agent)
-        events = await self._journal.events(self._agent, self._last)
-        self._last = events[-1].id if events else self._last
-        return events

@@ -9,7 +9,7 @@ import anyio
 
 from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.inbox import McpInbox, Open
-from ui_mcp.agent.journal_store import journal_for
+from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
@@ -56,7 +56,7 @@ async def _agent(options: AgentOptions) -> int:
         open_served_chat(served) as (config, chat, _),
         open_gateway(gateway_options, mode="guard", waits_for_ever=AGENT) as gateway,
     ):
-        journal = journal_for(config.storage.url, Workspace.at(options.base_dir).state_dir)
+        journal = JournalStore(journal_place(config.storage.url, Workspace.at(options.base_dir).state_dir))
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))

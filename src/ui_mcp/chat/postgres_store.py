@@ -1,52 +1,40 @@
 """The ChatStore in PostgreSQL."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, LiteralString
 
-from anyio import sleep
-from psycopg import AsyncConnection, Error, OperationalError
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from anyio import to_thread
+from psycopg import AsyncConnection
 
-from ui_mcp.chat import backup
 from ui_mcp.chat.message import Clock, Head, Message, Page, Posted, Window, now_us
-from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, taken, window
-from ui_mcp.errors import ChatError
-from ui_mcp.storage.postgres import shown, with_retry
+from ui_mcp.chat.sqlite_store import BATCH, Rows, add_to_backup, new_backup, read_backup, refuse_unless_empty
+from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, storage_error, taken, token_of, window
+from ui_mcp.storage.postgres import PostgresPool
+from ui_mcp.storage.schema import Schema
 
 _EVERYONE = ("user", "assistant")
-_CONNECTIONS = 8
-_RECONNECT_SECONDS = 0.5
 
 
 class PostgresStore:
     """Messages, receipts and tokens in one database; commits wake other processes by NOTIFY."""
 
-    def __init__(self, url: str, pool: AsyncConnectionPool, clock: Clock) -> None:
-        self._url = url
+    def __init__(self, pool: PostgresPool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
-        self._listener: AsyncConnection[Any] | None = None
 
     @classmethod
-    async def open(cls, url: str, *, patience: float = 30.0, clock: Clock = now_us) -> "PostgresStore":
-        """Connect, with retries for `patience` seconds, and migrate the database to the newest schema.
+    async def open(cls, url: str, *, connect_timeout: float = 30.0, clock: Clock = now_us) -> "PostgresStore":
+        """Connect, with retries for `connect_timeout` seconds, and migrate the database to the newest schema.
 
         Raises:
             ChatError: the server cannot be reached, or the database has a newer schema.
         """
-        await with_retry(url, prepare, patience=patience)
-        pool = AsyncConnectionPool(url, min_size=1, max_size=_CONNECTIONS, open=False, timeout=10.0)
-        try:
-            await pool.open(wait=True, timeout=patience)
-        except PoolTimeout as error:
-            await pool.close()
-            raise ChatError(f"The chat database {shown(url)} gives us no connection", "storage_error") from error
-        return cls(url, pool, clock)
+        return cls(await PostgresPool.open(url, SCHEMA, CHANNEL, connect_timeout=connect_timeout), clock)
 
     async def close(self) -> None:
-        await self._drop_listener()
         await self._pool.close()
 
     async def append(self, post: Post) -> Sequence[Posted]:
@@ -59,7 +47,7 @@ class PostgresStore:
         return [Posted(*row) for row in await self._query(APPEND, values)]
 
     async def since(self, query: Query) -> Page:
-        async with self._connection() as connection:
+        async with self._pool.connection() as connection:
             heads = await _rows(connection, HEAD, (query.conversation,))
             if not heads:
                 return Page((), query.after, None)
@@ -91,7 +79,7 @@ class PostgresStore:
         return int((await self._query(UNREAD, (conversation, after, principal)))[0][0])
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
-        async with self._connection() as connection:
+        async with self._pool.connection() as connection:
             await connection.execute(REACHED, (conversation, stage, number))
             await connection.execute(NOTIFY, (CHANNEL,))
 
@@ -101,86 +89,71 @@ class PostgresStore:
     async def add_token(self, token: Token, digest: bytes) -> None:
         scopes = " ".join(sorted(token.scopes))
         row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
-        async with self._connection() as connection:
+        async with self._pool.connection() as connection:
             await connection.execute("INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)", row)
 
     async def token(self, token_id: str) -> tuple[Token, bytes] | None:
         rows = await self._query("SELECT * FROM chat_tokens WHERE id = %s", (token_id,))
-        return (_token(rows[0]), rows[0][4]) if rows else None
+        return (token_of(rows[0]), rows[0][4]) if rows else None
 
     async def tokens(self) -> Sequence[Token]:
-        return [_token(row) for row in await self._query("SELECT * FROM chat_tokens ORDER BY created, id")]
+        return [token_of(row) for row in await self._query("SELECT * FROM chat_tokens ORDER BY created, id")]
 
     async def end_tokens(self, name: str, at: int) -> int:
-        async with self._connection() as connection:
+        async with self._pool.connection() as connection:
             ended = await connection.execute(END_TOKENS, {"at": at, "name": name, "now": self._clock()})
             return ended.rowcount
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
-        async with self._connection() as connection:
+        async with self._pool.connection() as connection:
             row = (self._clock(), principal, action, detail)
             await connection.execute("INSERT INTO chat_audit VALUES (%s, %s, %s, %s)", row)
 
     async def backup(self, target: str) -> None:
-        async with self._connection() as connection:
-            await backup.backup_postgres(connection, Path(target))
+        """Write a consistent snapshot of the whole store to a new file, while it is in use."""
+        with closing(await to_thread.run_sync(new_backup, Path(target))) as file:
+            file.execute("BEGIN IMMEDIATE")
+            async with self._pool.connection() as connection, connection.transaction():
+                await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                for table, (query, _) in _TABLES.items():
+                    async with connection.cursor(name="backup") as cursor:
+                        await cursor.execute(query)
+                        while rows := await cursor.fetchmany(BATCH):
+                            await to_thread.run_sync(add_to_backup, file, table, rows)
+            await to_thread.run_sync(file.execute, "COMMIT")
 
     async def restore(self, source: str) -> None:
-        async with self._connection() as connection:
-            await backup.restore_postgres(connection, Path(source))
+        """Copy a backup into an empty store in one transaction."""
+        async with self._pool.connection() as connection:
+            await connection.execute("LOCK TABLE chat_conversations, chat_messages IN EXCLUSIVE MODE")
+            found = await _rows(connection, "SELECT count(*) FROM chat_messages", ())
+            refuse_unless_empty(found[0][0])
+            for table in ("chat_conversations", "chat_receipts", "chat_tokens", "chat_audit"):
+                await connection.execute(f"DELETE FROM {table}".encode())  # noqa: S608 - our own names
+            batches = read_backup(Path(source))
+            while batch := await to_thread.run_sync(next, batches, None):
+                await _insert(connection, *batch)
             await connection.execute(NOTIFY, (CHANNEL,))
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next NOTIFY, or when listening has just begun; False after `limit` seconds."""
-        try:
-            if self._listener is None:
-                self._listener = await self._listen()
-                return True  # commits between the caller's last read and LISTEN sent no notification to us
-            return bool([notice async for notice in self._listener.notifies(timeout=limit, stop_after=1)])
-        except Error:
-            await self._drop_listener()
-            await sleep(min(limit, _RECONNECT_SECONDS))
-        return False
-
-    async def _listen(self) -> AsyncConnection[Any]:
-        listener = await AsyncConnection.connect(self._url, autocommit=True)
-        try:
-            await listener.execute(f"LISTEN {CHANNEL}")
-        except BaseException:  # also on cancellation: a connection without LISTEN would never be notified
-            await listener.close()
-            raise
-        return listener
-
-    async def _drop_listener(self) -> None:
-        listener, self._listener = self._listener, None
-        if listener is not None:
-            await listener.close()
+        return await self._pool.changed(limit)
 
     async def _query(self, statement: LiteralString, values: Any = ()) -> list[tuple[Any, ...]]:
-        async with self._connection() as connection:
+        async with self._pool.connection() as connection:
             return await _rows(connection, statement, values)
-
-    @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
-        try:
-            async with self._pool.connection() as connection:
-                yield connection
-        except (OperationalError, PoolTimeout) as error:
-            raise ChatError("The chat database cannot be reached; try again", "busy") from error
-        except Error as error:
-            raise ChatError(f"The chat database failed: {error}", "storage_error") from error
 
 
 async def _rows(connection: AsyncConnection[Any], statement: LiteralString, values: Any) -> list[tuple[Any, ...]]:
     return await (await connection.execute(statement, values)).fetchall()
 
 
-def _token(row: tuple[Any, ...]) -> Token:
-    token_id, name, subscriber, scopes, _, created, expires = row
-    return Token(token_id, name, subscriber, frozenset(scopes.split()), created, expires)
+async def _insert(connection: AsyncConnection[Any], table: str, rows: Rows) -> None:
+    measured = [(*row, row[6]) for row in rows] if table == "messages" else rows
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_TABLES[table][1], measured)
 
 
-SCHEMA_LOCK = 7_155_091_642_118
 CHANNEL = "ui_mcp_chat"
 
 MIGRATIONS: tuple[LiteralString, ...] = (
@@ -240,7 +213,8 @@ MIGRATIONS: tuple[LiteralString, ...] = (
     """,
 )
 
-VERSION_TABLE: LiteralString = "CREATE TABLE IF NOT EXISTS chat_schema (version integer NOT NULL)"
+SCHEMA = Schema("chat", storage_error, MIGRATIONS, "chat_schema", lock=7_155_091_642_118)
+
 APPEND: LiteralString = "SELECT * FROM chat_append(%s, %s, %s, %s, %s, %s, %s)"
 NOTIFY: LiteralString = "SELECT pg_notify(%s, '')"
 HEAD: LiteralString = "SELECT head FROM chat_conversations WHERE name = %s"
@@ -286,26 +260,21 @@ END_TOKENS: LiteralString = (
     "WHERE name = %(name)s AND (expires IS NULL OR expires > %(now)s)"
 )
 
-_LOCK_SECONDS = 20
-
-
-async def prepare(connection: AsyncConnection[Any]) -> None:
-    """Migrate a database to the newest schema; an advisory lock serialises processes that start together.
-
-    Raises:
-        ChatError: the database has a newer schema.
-    """
-    async with connection.transaction():
-        await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
-        await connection.execute(VERSION_TABLE)
-        row = await (await connection.execute("SELECT max(version) FROM chat_schema")).fetchone()
-        version = row[0] or 0 if row else 0
-        if version > len(MIGRATIONS):
-            message = f"The chat database was written by a newer ui-mcp (schema {version}); update this one"
-            raise ChatError(message, "storage_error", schema=version)
-        for script in MIGRATIONS[version:]:
-            await connection.execute(script)
-        if version < len(MIGRATIONS):
-            await connection.execute("DELETE FROM chat_schema")
-            await connection.execute("INSERT INTO chat_schema VALUES (%s)", (len(MIGRATIONS),))
+_TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
+    {
+        "conversations": (
+            "SELECT name, head, user_head FROM chat_conversations ORDER BY name",
+            "INSERT INTO chat_conversations VALUES (%s, %s, %s)",
+        ),
+        "messages": (
+            (
+                "SELECT conversation, id, ts, author, principal, mime, content, client_id FROM chat_messages "
+                "ORDER BY conversation, id"
+            ),
+            "INSERT INTO chat_messages VALUES (%s, %s, %s, %s, %s, %s, %s, %s, octet_length(%s))",
+        ),
+        "receipts": ("SELECT * FROM chat_receipts", "INSERT INTO chat_receipts VALUES (%s, %s, %s)"),
+        "tokens": ("SELECT * FROM chat_tokens", "INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)"),
+        "audit": ("SELECT * FROM chat_audit", "INSERT INTO chat_audit VALUES (%s, %s, %s, %s)"),
+    }
+)

@@ -29,37 +29,34 @@ from ui_mcp.chat.tail import Tail
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.storage.database import MISSING_DRIVER
+from ui_mcp.storage.database import postgres_driver
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import CHAT_FILE, Workspace
 
-PATIENCE = 30.0
-
-
-def default_url(folder: Path) -> str:
-    """Return the URL of the default SQLite store in a workspace's folder of own files."""
-    return f"sqlite:///{folder / 'runtime.db'}"
+CONNECT_TIMEOUT = 30.0
 
 
 @asynccontextmanager
-async def open_store(url: str, *, poll: float = 0.025, patience: float = PATIENCE) -> AsyncIterator[ChatStore]:
+async def open_store(
+    url: str, *, poll: float = 0.025, connect_timeout: float = CONNECT_TIMEOUT
+) -> AsyncIterator[ChatStore]:
     """Open the store at `sqlite:///PATH` or `postgresql://…` for the length of the block.
 
-    Connecting to PostgreSQL is retried for `patience` seconds; SQLite is polled every `poll` seconds where other
+    Connecting to PostgreSQL is retried for `connect_timeout` seconds; SQLite is polled every `poll` seconds where other
     processes cannot wake us.
 
     Raises:
         ConfigError: the scheme of the URL is unknown, or the driver is missing.
         ChatError: the store cannot be opened.
     """
-    store = await _open(url, poll, patience)
+    store = await _open(url, poll, connect_timeout)
     try:
         yield store
     finally:
         await store.close()
 
 
-async def _open(url: str, poll: float, patience: float) -> ChatStore:
+async def _open(url: str, poll: float, connect_timeout: float) -> ChatStore:
     # Imported lazily, so that only the driver in use is loaded.
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
@@ -67,11 +64,9 @@ async def _open(url: str, poll: float, patience: float) -> ChatStore:
 
         return await SqliteStore.open(Path(unquote(url.removeprefix("sqlite:///"))), poll=poll)
     if scheme in {"postgresql", "postgres"}:
-        try:
+        with postgres_driver():
             from ui_mcp.chat.postgres_store import PostgresStore
-        except ImportError as error:
-            raise ConfigError(MISSING_DRIVER) from error
-        return await PostgresStore.open(url, patience=patience)
+        return await PostgresStore.open(url, connect_timeout=connect_timeout)
     raise ConfigError(f"storage.url {scheme}://… is neither sqlite:///PATH nor postgresql://…", key="storage.url")
 
 
@@ -230,7 +225,7 @@ async def open_chat(
     on_new_messages: Callable[[NewMessages], object] = lambda _: None,
     since: float | None = None,
     poll: float = 0.025,
-    patience: float = PATIENCE,
+    connect_timeout: float = CONNECT_TIMEOUT,
 ) -> AsyncIterator[Chat]:
     """Open a store, follow it and announce people's messages for the length of the block.
 
@@ -240,7 +235,7 @@ async def open_chat(
         ConfigError: the scheme of the URL is unknown, or the driver is missing.
         ChatError: the store cannot be opened.
     """
-    async with open_store(url, poll=poll, patience=patience) as store, anyio.create_task_group() as tasks:
+    async with open_store(url, poll=poll, connect_timeout=connect_timeout) as store, anyio.create_task_group() as tasks:
         chat = Chat(store, limits)
         await chat.tail.begin(None if since is None else next_id(0, int(since * 1e6)) - 1)
         tasks.start_soon(chat.tail.run)
@@ -264,4 +259,4 @@ def limits_of(config: Config) -> Limits:
 
 def store_url(config: Config, workspace: Workspace) -> str:
     """Return the URL of the workspace's chat store."""
-    return config.storage.url or default_url(workspace.state_dir)
+    return config.storage.url or f"sqlite:///{workspace.state_dir / CHAT_FILE}"

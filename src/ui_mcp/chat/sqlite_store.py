@@ -1,39 +1,60 @@
-"""The ChatStore in one SQLite file."""
+"""The ChatStore in one SQLite file, which is also the format of backups."""
 
+import shutil
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any
 
-from anyio import CapacityLimiter, Event, create_task_group, move_on_after, to_thread
+from anyio import to_thread
 
-from ui_mcp.chat import backup as copy
 from ui_mcp.chat.message import Clock, Draft, Head, Message, Page, Posted, Window, next_id, now_us
-from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, taken, window
-from ui_mcp.storage.sqlite import Writer, connect, prepare, translated
-from ui_mcp.storage.wakeup import WakeupPipe
+from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, storage_error, taken, token_of, window
+from ui_mcp.errors import ChatError
+from ui_mcp.storage.schema import Schema
+from ui_mcp.storage.sqlite import CommitWatcher, SqliteFile, prepare
 
-T = TypeVar("T")
-_READERS = 4
-_IDLE_POLL_SECONDS = 1.0
+Rows = Sequence[tuple[Any, ...]]
+BATCH = 1000
+
+MIGRATIONS = (
+    """
+    CREATE TABLE conversations (
+        key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, user_head INTEGER NOT NULL
+    );
+    CREATE TABLE messages (
+        conversation INTEGER NOT NULL REFERENCES conversations(key),
+        id INTEGER NOT NULL, ts INTEGER NOT NULL, author TEXT NOT NULL, principal TEXT NOT NULL,
+        mime TEXT NOT NULL, content TEXT NOT NULL, client_id TEXT,
+        PRIMARY KEY (conversation, id)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX messages_once ON messages (conversation, principal, client_id) WHERE client_id IS NOT NULL;
+    CREATE TRIGGER messages_stay BEFORE UPDATE ON messages BEGIN SELECT RAISE(ABORT, 'messages are final'); END;
+    CREATE TRIGGER messages_last BEFORE DELETE ON messages BEGIN SELECT RAISE(ABORT, 'messages are final'); END;
+    CREATE TABLE receipts (
+        conversation TEXT NOT NULL, stage TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (conversation, stage)
+    ) WITHOUT ROWID;
+    CREATE TABLE tokens (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, subscriber TEXT NOT NULL, scopes TEXT NOT NULL,
+        digest BLOB NOT NULL, created INTEGER NOT NULL, expires INTEGER
+    );
+    CREATE TABLE audit (ts INTEGER NOT NULL, principal TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL);
+    """,
+)
+
+SCHEMA = Schema("chat", storage_error, MIGRATIONS, "user_version", local_only=True)
 
 
 class SqliteStore:
     """Messages, receipts and tokens in one file; one writer thread, several readers."""
 
-    def __init__(self, path: Path, *, poll: float = 0.025, clock: Clock = now_us) -> None:
-        self._path = path
-        self._poll = poll
+    def __init__(self, file: SqliteFile, watcher: CommitWatcher, clock: Clock) -> None:
+        self._file = file
+        self._watcher = watcher
         self._clock = clock
-        real = path.resolve()
-        self._wakeup = WakeupPipe(real.with_name(f"{real.name}-bells"))
-        self._writer = Writer(path, self._wakeup.wake_others)
-        self._watcher = connect(path)
-        self._seen = self._version()
-        self._written = Event()
-        self._readers: list[sqlite3.Connection] = []
-        self._limiter = CapacityLimiter(_READERS)
 
     @classmethod
     async def open(cls, path: Path, *, poll: float = 0.025, clock: Clock = now_us) -> "SqliteStore":
@@ -42,29 +63,26 @@ class SqliteStore:
         Raises:
             ChatError: the file cannot be used.
         """
-        await to_thread.run_sync(prepare, path)
-        return cls(path, poll=poll, clock=clock)
+        file = await to_thread.run_sync(SqliteFile, path, SCHEMA)
+        return cls(file, CommitWatcher(path, file.wakeup, poll), clock)
 
     async def close(self) -> None:
-        for connection in (*self._readers, self._watcher):
-            connection.close()
-        self._readers.clear()
-        self._writer.close()
-        self._wakeup.close()
+        self._watcher.close()
+        self._file.close()
 
     async def append(self, post: Post) -> Sequence[Posted]:
-        posted = await self._writer.durable(lambda connection: append(connection, post, self._clock))
-        self._wake()
+        posted = await self._file.durable(lambda connection: append(connection, post, self._clock))
+        self._watcher.wake()
         return posted
 
     async def since(self, query: Query) -> Page:
-        return await self._read(lambda connection: since(connection, query))
+        return await self._file.read(lambda connection: since(connection, query))
 
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
         return await self.before(conversation, 2**63 - 1, limit, max_bytes)
 
     async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
-        return await self._read(lambda connection: before_id(connection, conversation, before, limit, max_bytes))
+        return await self._file.read(lambda connection: before_id(connection, conversation, before, limit, max_bytes))
 
     async def heads(self, after: int = 0) -> Mapping[str, Head]:
         rows = await self._rows("SELECT name, head, user_head FROM conversations WHERE head > ?", after)
@@ -82,8 +100,8 @@ class SqliteStore:
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
         sql = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = max(id, excluded.id)"
-        await self._writer.lazy(lambda connection: connection.execute(sql, (conversation, stage, number)))
-        self._wake()
+        await self._file.lazy(lambda connection: connection.execute(sql, (conversation, stage, number)))
+        self._watcher.wake()
 
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
         return dict(await self._rows("SELECT stage, id FROM receipts WHERE conversation = ?", conversation))
@@ -92,97 +110,46 @@ class SqliteStore:
         scopes = " ".join(sorted(token.scopes))
         row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
         sql = "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"
-        await self._writer.durable(lambda connection: connection.execute(sql, row))
+        await self._file.durable(lambda connection: connection.execute(sql, row))
 
     async def token(self, token_id: str) -> tuple[Token, bytes] | None:
         rows = await self._rows("SELECT * FROM tokens WHERE id = ?", token_id)
-        return (_token(rows[0]), rows[0][4]) if rows else None
+        return (token_of(rows[0]), rows[0][4]) if rows else None
 
     async def tokens(self) -> Sequence[Token]:
-        return [_token(row) for row in await self._rows("SELECT * FROM tokens ORDER BY created, id")]
+        return [token_of(row) for row in await self._rows("SELECT * FROM tokens ORDER BY created, id")]
 
     async def end_tokens(self, name: str, at: int) -> int:
         sql = (
             "UPDATE tokens SET expires = min(coalesce(expires, ?), ?) "
             "WHERE name = ? AND (expires IS NULL OR expires > ?)"
         )
-        ended = await self._writer.durable(
+        ended = await self._file.durable(
             lambda connection: connection.execute(sql, (at, at, name, self._clock())).rowcount
         )
         return int(ended)
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
         row = (self._clock(), principal, action, detail)
-        await self._writer.lazy(lambda connection: connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", row))
+        await self._file.lazy(lambda connection: connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", row))
 
     async def backup(self, target: str) -> None:
         def write(connection: sqlite3.Connection) -> None:
-            copy.start(Path(target))
-            with closing(connect(Path(target))) as into:
+            with closing(new_backup(Path(target))) as into:
                 connection.backup(into)
 
-        await self._read(write)
+        await self._file.read(write)
 
     async def restore(self, source: str) -> None:
-        await self._writer.durable(lambda connection: copy.restore(connection, Path(source)))
-        self._wake()
+        await self._file.durable(lambda connection: _restore(connection, Path(source)))
+        self._watcher.wake()
 
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""
-        wakeable = self._wakeup.listen()
-        pause = None if wakeable else self._poll if closely else _IDLE_POLL_SECONDS
-        with move_on_after(limit):
-            async with create_task_group() as tasks:
-                tasks.start_soon(self._relay_wakeups)
-                while self._version() == self._seen:
-                    with move_on_after(pause):
-                        await self._written.wait()
-                    self._written = Event()
-                tasks.cancel_scope.cancel()
-        before, self._seen = self._seen, self._version()
-        return self._seen != before
-
-    async def _relay_wakeups(self) -> None:
-        while self._wakeup.listen():
-            await self._wakeup.wait()
-            self._wake()
-
-    def _version(self) -> int:
-        # Takes 8 µs, because SQLite only reads shared memory: cheaper on the event loop than in a thread.
-        try:
-            return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
-        except sqlite3.Error:
-            return -1  # counts as a change, so that the next read raises the error
-
-    def _wake(self) -> None:
-        self._written.set()
+        return await self._watcher.changed(limit, closely=closely)
 
     async def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return await self._read(lambda connection: connection.execute(sql, values).fetchall())
-
-    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        def run() -> T:
-            try:
-                connection = self._readers.pop()
-            except IndexError:
-                connection = connect(self._path)
-            try:
-                found = work(connection)
-            except sqlite3.Error as error:
-                connection.close()  # do not reuse: a connection opened on a read-only disk stays read-only
-                raise translated(error, self._path) from error
-            except BaseException:
-                self._readers.append(connection)
-                raise
-            self._readers.append(connection)
-            return found
-
-        return await to_thread.run_sync(run, limiter=self._limiter)
-
-
-def _token(row: tuple[Any, ...]) -> Token:
-    token_id, name, subscriber, scopes, _, created, expires = row
-    return Token(token_id, name, subscriber, frozenset(scopes.split()), created, expires)
+        return await self._file.read(lambda connection: connection.execute(sql, values).fetchall())
 
 
 _FIND = "SELECT key, head FROM conversations WHERE name = ?"
@@ -261,3 +228,96 @@ def _insert(connection: sqlite3.Connection, place: tuple[int, int], post: Post, 
     row = (key, number, ts, post.author, post.principal, draft.mime, draft.content, draft.client_id)
     connection.execute(_INSERT, row)
     return Posted(number, ts)
+
+
+# Rows refer to conversations by name, because the keys differ between databases.
+TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "conversations": (
+            "SELECT name, head, user_head FROM conversations",
+            "INSERT INTO conversations (name, head, user_head) VALUES (?, ?, ?)",
+        ),
+        "messages": (
+            (
+                "SELECT c.name, m.id, m.ts, m.author, m.principal, m.mime, m.content, m.client_id "
+                "FROM messages m JOIN conversations c ON c.key = m.conversation ORDER BY c.key, m.id"
+            ),
+            "INSERT INTO messages VALUES ((SELECT key FROM conversations WHERE name = ?), ?, ?, ?, ?, ?, ?, ?)",
+        ),
+        "receipts": ("SELECT * FROM receipts", "INSERT INTO receipts VALUES (?, ?, ?)"),
+        "tokens": ("SELECT * FROM tokens", "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"),
+        "audit": ("SELECT * FROM audit", "INSERT INTO audit VALUES (?, ?, ?, ?)"),
+    }
+)
+
+
+def new_backup(path: Path) -> sqlite3.Connection:
+    """Create the empty file of a backup and open it.
+
+    Raises:
+        ChatError: the file exists, or cannot be written.
+    """
+    if path.exists():
+        raise ChatError(f"{path} exists; name a new file", "invalid_argument", path=str(path))
+    return prepare(path, SCHEMA)
+
+
+def add_to_backup(connection: sqlite3.Connection, table: str, rows: Rows) -> None:
+    """Insert rows into a table; the caller holds the transaction."""
+    connection.executemany(TABLES[table][1], rows)
+
+
+def _restore(connection: sqlite3.Connection, source: Path) -> None:
+    """Copy a backup into an empty store; the caller holds the write transaction.
+
+    Raises:
+        ChatError: the store is not empty, or the file is not a backup.
+    """
+    refuse_unless_empty(connection.execute("SELECT count(*) FROM messages").fetchone()[0])
+    for name in ("conversations", "receipts", "tokens", "audit"):
+        connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own names
+    for table, rows in read_backup(source):
+        add_to_backup(connection, table, rows)
+
+
+def refuse_unless_empty(messages: int) -> None:
+    """Refuse to restore into a store with messages: messages are final, so two logs cannot be merged.
+
+    Raises:
+        ChatError: `messages` is not 0.
+    """
+    if messages:
+        message = f"The store holds {messages} messages; restore into an empty one (another --dir or storage.url)"
+        raise ChatError(message, "invalid_argument")
+
+
+def read_backup(source: Path) -> Iterator[tuple[str, Rows]]:
+    """Yield the rows of a backup as (table, rows), at most `BATCH` rows at a time.
+
+    Raises:
+        ChatError: the file is not a backup, or was written by a newer version.
+    """
+    with _open_copy(source) as connection:
+        for table, (query, _) in TABLES.items():
+            found = connection.execute(query)
+            while rows := found.fetchmany(BATCH):
+                yield table, rows
+
+
+@contextmanager
+def _open_copy(source: Path) -> Iterator[sqlite3.Connection]:
+    _require_backup(source)
+    with tempfile.TemporaryDirectory() as folder:
+        # `prepare` migrates an older schema; the original file must not change.
+        copy = Path(folder) / "backup.db"
+        shutil.copyfile(source, copy)
+        with closing(prepare(copy, SCHEMA)) as connection:
+            yield connection
+
+
+def _require_backup(source: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as connection:
+            connection.execute("SELECT name, head, user_head FROM conversations LIMIT 1")
+    except sqlite3.Error as error:
+        raise ChatError(f"{source} is no backup of a chat: {error}", "invalid_argument", path=str(source)) from error

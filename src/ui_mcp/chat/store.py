@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ui_mcp.chat.message import Author, Draft, Head, Message, Page, Posted, Window
+from ui_mcp.errors import ChatError
+from ui_mcp.storage.schema import Failure
 
 Stage = Literal["notified", "read"]
 
@@ -147,6 +149,16 @@ class ChatStore(MessageLog, Receipts, Tokens, Wakeup, Protocol):
     async def close(self) -> None:
         """Close all connections and files."""
         ...
+
+
+def storage_error(failure: Failure, message: str, **details: object) -> ChatError:
+    return ChatError(message, "busy" if failure == "busy" else "storage_error", **details)
+
+
+def token_of(row: tuple[Any, ...]) -> Token:
+    """Return the token in a row of the table of tokens."""
+    token_id, name, subscriber, scopes, _, created, expires = row
+    return Token(token_id, name, subscriber, frozenset(scopes.split()), created, expires)
 
 
 LOOKED_AT = 5000

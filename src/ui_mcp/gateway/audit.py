@@ -21,6 +21,7 @@ from ui_mcp.jsontypes import JsonObject, canonical, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.workspace import AUDIT_FILE
 
 _ROTATE_BYTES = 20_000_000
 _RECENT_CALLS = 1_000
@@ -289,4 +290,4 @@ class CallLog:
 
 
 def audit_file(settings: GatewaySettings, data: Path) -> Path:
-    return Path(settings.audit.file).expanduser() if settings.audit.file else data / "audit.jsonl"
+    return Path(settings.audit.file).expanduser() if settings.audit.file else data / AUDIT_FILE

@@ -1,124 +1,96 @@
-"""PostgreSQL: pool, connect with back-off, LISTEN/NOTIFY, ping."""
+"""PostgreSQL: connections with back-off, migrations, a pool, and wake-ups by LISTEN and NOTIFY."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import cache
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
+from anyio import CapacityLimiter, to_thread
 from psycopg import AsyncConnection, Connection, Error, OperationalError, connect, conninfo
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from ui_mcp.errors import ChatError, GatewayError
+from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
-from ui_mcp.storage.database import POLL_SECONDS, Schema
+from ui_mcp.processes import in_daemon_thread
+from ui_mcp.storage.schema import Schema, Statements, T
+from ui_mcp.storage.wakeup import POLL_SECONDS
 
-
-class PostgresDatabase:
-    """One connection, made anew when it was cut; work happens in a worker thread."""
-
-    def __init__(self, url: str, schema: Schema) -> None:
-        self._url = url
-        self._lock = Lock()
-        try:
-            self._connection: Connection[Any] = connect(url, autocommit=True, connect_timeout=10)
-            with self._connection.transaction():
-                self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (schema.lock,))
-                for statement in schema.statements:
-                    self._connection.execute(statement.encode())
-                for name, value in schema.added.items():
-                    added = f"ALTER TABLE {schema.table} ADD COLUMN IF NOT EXISTS {name} TEXT DEFAULT {value}"
-                    self._connection.execute(added.encode())
-        except Error as error:
-            raise GatewayError(f"The approvals database cannot be reached: {_error_text(error)}") from error
-
-    def close(self) -> None:
-        """Close the connection."""
-        with self._lock:
-            self._connection.close()
-
-    def listen(self) -> float:
-        """Nobody tells: look often."""
-        return POLL_SECONDS
-
-    async def wait_notified(self) -> None:
-        """Nobody tells."""
-        await anyio.sleep_forever()
-
-    async def change(self, statement: str, values: Sequence[Json]) -> int:
-        """Carry out a statement and count the rows it touched."""
-        return (await self._do(statement, values, again=False))[0]
-
-    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
-        """Return what a statement finds."""
-        return (await self._do(statement, values, again=True))[1]
-
-    async def _do(self, statement: str, values: Sequence[Json], *, again: bool) -> tuple[int, list[tuple[Any, ...]]]:
-        try:
-            return await anyio.to_thread.run_sync(self._work, statement.replace("?", "%s").encode(), values, again)
-        except Error as error:
-            raise GatewayError(f"The approvals database failed: {_error_text(error)}") from error
-
-    def _work(self, statement: bytes, values: Sequence[Json], again: bool) -> tuple[int, list[tuple[Any, ...]]]:
-        with self._lock:
-            if self._connection.closed:
-                self._connect()
-            try:
-                return self._execute(statement, values)
-            except OperationalError:
-                # Whether a change arrived before the cut is unknown, so only reading is repeated.
-                with suppress(Error):
-                    self._connect()
-                if not again:
-                    raise
-                return self._execute(statement, values)
-
-    def _execute(self, statement: bytes, values: Sequence[Json]) -> tuple[int, list[tuple[Any, ...]]]:
-        cursor = self._connection.execute(statement, tuple(values))
-        return cursor.rowcount, cursor.fetchall() if cursor.description else []
-
-    def _connect(self) -> None:
-        self._connection.close()
-        self._connection = connect(self._url, autocommit=True, connect_timeout=10)
-
-
-def _error_text(error: Error) -> str:
-    # The driver's texts name host and user but never the password.
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
+_log = logger("storage")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-_log = logger("chat")
+_ATTEMPT_SECONDS, _VERSION_SECONDS, _LOCK_SECONDS, _RECONNECT_SECONDS = 10, 4, 20, 0.5
+_POOL_SIZE = 8
 
-
-# What waiting does not mend; a failed connection brings only its text.
 _HOPELESS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
+"""Errors that waiting does not remove; a failed connection brings only its text."""
 
 
-async def with_retry(url: str, work: Callable[[AsyncConnection[Any]], Awaitable[None]], *, patience: float) -> None:
-    """Connect and do `work`, again and again with growing pauses while the database cannot be reached.
+def prepare(url: str, schema: Schema) -> Connection[Any]:
+    """Connect and bring the database to the newest schema.
 
     Raises:
-        ChatError: it could not be reached in time, or refuses us.
+        psycopg.Error: the database cannot be reached, or refuses.
+        UiMcpError: the database has a newer schema.
     """
-    deadline, pause = anyio.current_time() + patience, _FIRST_PAUSE
+    connection = _connect(url)
+    try:
+        with connection.transaction():
+            _migrate(connection, schema)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: Connection[Any], schema: Schema) -> None:
+    # The lock serialises processes that start together.
+    connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (schema.lock,))
+    version = 0
+    if schema.version:
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {schema.version} (version integer NOT NULL)".encode())
+        row = connection.execute(f"SELECT max(version) FROM {schema.version}".encode()).fetchone()  # noqa: S608 - ours
+        version = row[0] or 0 if row else 0
+    pending = schema.pending(version, f"The {schema.name} database")
+    for script in pending:
+        connection.execute(script.encode())
+    if schema.version and pending:
+        connection.execute(f"DELETE FROM {schema.version}".encode())  # noqa: S608 - our own name
+        connection.execute(f"INSERT INTO {schema.version} VALUES (%s)".encode(), (len(schema.migrations),))  # noqa: S608
+    for table, column, kind in schema.added:
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} {kind}".encode())
+
+
+async def prepare_with_retry(url: str, schema: Schema, *, connect_timeout: float) -> None:
+    """Bring the database to the newest schema; retry with growing pauses while it cannot be reached.
+
+    Raises:
+        UiMcpError: it could not be reached in time, refuses us, or has a newer schema.
+    """
+    deadline, pause = anyio.current_time() + connect_timeout, _FIRST_PAUSE
     while True:
         try:
-            async with await AsyncConnection.connect(url, autocommit=True, **_limits(url)) as connection:
-                await work(connection)
-                return
-        except OperationalError as error:
-            reason = " ".join(str(error).split())
-            if anyio.current_time() + pause > deadline or any(word in reason for word in _HOPELESS):
-                raise ChatError(f"Cannot open the chat database {shown(url)}: {reason}", "storage_error") from error
-            _log.warning(
-                "The chat database %s cannot be reached, trying again in %.1f s: %s", shown(url), pause, reason
-            )
+            # A daemon thread: an attempt that hangs must not delay the end of the process.
+            await in_daemon_thread(lambda: prepare(url, schema).close())
+            return
         except Error as error:
-            raise ChatError(f"Cannot open the chat database {shown(url)}: {error}", "storage_error") from error
+            hopeless = not isinstance(error, OperationalError) or any(word in str(error) for word in _HOPELESS)
+            if hopeless or anyio.current_time() + pause > deadline:
+                message = f"Cannot open the {schema.name} database {shown(url)}: {_reason(error)}"
+                raise schema.error("failed", message) from error
+            text = "The %s database %s cannot be reached, trying again in %.1f s: %s"
+            _log.warning(text, schema.name, shown(url), pause, _reason(error))
         await anyio.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _connect(url: str) -> Connection[Any]:
+    # A host that drops packets must not use up all the time of the caller; a limit in the URL wins.
+    limited = "connect_timeout" in conninfo.conninfo_to_dict(url)
+    return connect(url, autocommit=True, connect_timeout=None if limited else _ATTEMPT_SECONDS)
 
 
 def shown(url: str) -> str:
@@ -130,24 +102,175 @@ def shown(url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{name}@{place}" if name else place, query=query))
 
 
-def _limits(url: str) -> dict[str, Any]:
-    # A host that swallows packets must not eat the whole patience; a limit in the URL wins.
-    return {} if "connect_timeout" in conninfo.conninfo_to_dict(url) else {"connect_timeout": 10}
+def _reason(error: Exception) -> str:
+    # The driver's texts name host and user but never the password.
+    return " ".join(str(error).split()) or type(error).__name__
 
 
-_SECONDS = 4
+def _error(schema: Schema, error: Exception) -> UiMcpError:
+    """Turn an error of the driver into one of the store."""
+    if isinstance(error, OperationalError | PoolTimeout):
+        return schema.error("busy", f"The {schema.name} database cannot be reached; try again: {_reason(error)}")
+    return schema.error("failed", f"The {schema.name} database failed: {_reason(error)}")
 
 
 async def server_version(url: str) -> str:
     """Connect and return the version of the server.
 
     Raises:
-        ChatError: it cannot be reached or lets us not in; the message never holds the password.
+        UiMcpError: it cannot be reached, or refuses us; the message never holds the password.
     """
     try:
-        async with await AsyncConnection.connect(url, connect_timeout=_SECONDS) as connection:
+        async with await AsyncConnection.connect(url, connect_timeout=_VERSION_SECONDS) as connection:
             row = await (await connection.execute("show server_version")).fetchone()
     except Error as error:
-        said = str(error).strip().splitlines() or ["no answer"]
-        raise ChatError(said[-1].strip(), "storage_error") from error
+        lines = str(error).strip().splitlines() or ["no answer"]
+        raise UiMcpError(lines[-1].strip()) from error
     return str(row[0]) if row else "of unknown version"
+
+
+class PostgresPool:
+    """Connections for concurrent work, and one that listens to a channel."""
+
+    def __init__(self, url: str, schema: Schema, channel: str, pool: AsyncConnectionPool) -> None:
+        self._url = url
+        self._schema = schema
+        self._channel = channel
+        self._pool = pool
+        self._listener: AsyncConnection[Any] | None = None
+
+    @classmethod
+    async def open(cls, url: str, schema: Schema, channel: str, *, connect_timeout: float) -> "PostgresPool":
+        """Connect, with retries for `connect_timeout` seconds, and bring the database to the newest schema.
+
+        Raises:
+            UiMcpError: the server cannot be reached, or the database has a newer schema.
+        """
+        await prepare_with_retry(url, schema, connect_timeout=connect_timeout)
+        pool = AsyncConnectionPool(url, min_size=1, max_size=_POOL_SIZE, open=False, timeout=10.0)
+        try:
+            await pool.open(wait=True, timeout=connect_timeout)
+        except PoolTimeout as error:
+            await pool.close()
+            message = f"The {schema.name} database {shown(url)} gives us no connection"
+            raise schema.error("failed", message) from error
+        return cls(url, schema, channel, pool)
+
+    async def close(self) -> None:
+        await self._drop_listener()
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """Lend a connection in a transaction, which is committed at the end of the block."""
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except (Error, PoolTimeout) as error:
+            raise _error(self._schema, error) from error
+
+    async def changed(self, limit: float) -> bool:
+        """Return True after the next NOTIFY, or when listening has just begun; False after `limit` seconds."""
+        try:
+            if self._listener is None:
+                self._listener = await self._listen()
+                return True  # commits between the caller's last read and LISTEN sent no notification to us
+            return bool([notice async for notice in self._listener.notifies(timeout=limit, stop_after=1)])
+        except Error:
+            await self._drop_listener()
+            await anyio.sleep(min(limit, _RECONNECT_SECONDS))
+        return False
+
+    async def _listen(self) -> AsyncConnection[Any]:
+        listener = await AsyncConnection.connect(self._url, autocommit=True)
+        try:
+            await listener.execute(f"LISTEN {self._channel}".encode())
+        except BaseException:  # also on cancellation: a connection without LISTEN would never be notified
+            await listener.close()
+            raise
+        return listener
+
+    async def _drop_listener(self) -> None:
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.close()
+
+
+@cache
+def _native(statement: str) -> bytes:
+    return statement.replace("?", "%s").encode()
+
+
+class _Statements:
+    """The connection of a transaction, as a package sees it that works with both databases."""
+
+    def __init__(self, connection: Connection[Any]) -> None:
+        self._connection = connection
+
+    def change(self, statement: str, *values: Json) -> int:
+        return self._connection.execute(_native(statement), values).rowcount
+
+    def change_many(self, statement: str, rows: Sequence[Sequence[Json]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_native(statement), rows)
+
+    def rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]:
+        return self._connection.execute(_native(statement), values).fetchall()
+
+
+class PostgresDatabase:
+    """One connection as a Database, reopened when it was cut; work happens in a worker thread."""
+
+    def __init__(self, url: str, schema: Schema) -> None:
+        self._url = url
+        self._schema = schema
+        self._one_at_a_time = CapacityLimiter(1)
+        self._lock = Lock()
+        try:
+            self._connection = prepare(url, schema)
+        except Error as error:
+            raise _error(schema, error) from error
+
+    async def change(self, statement: str, values: Sequence[Json]) -> int:
+        return await self._run(lambda found: found.change(statement, *values))
+
+    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
+        return await self._run(lambda found: found.rows(statement, *values), retry=True)
+
+    async def transaction(self, work: Callable[[Statements], T]) -> T:
+        def commit(found: _Statements) -> T:
+            with self._connection.transaction():
+                return work(found)
+
+        return await self._run(commit)
+
+    def listen(self) -> float:
+        return POLL_SECONDS  # nothing is announced to us
+
+    async def wait_notified(self) -> None:
+        await anyio.sleep_forever()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    async def _run(self, work: Callable[[_Statements], T], *, retry: bool = False) -> T:
+        try:
+            return await to_thread.run_sync(self._in_thread, work, retry, limiter=self._one_at_a_time)
+        except Error as error:
+            raise _error(self._schema, error) from error
+
+    def _in_thread(self, work: Callable[[_Statements], T], retry: bool) -> T:
+        with self._lock:
+            if self._connection.closed:
+                self._connection = _connect(self._url)
+            try:
+                return work(_Statements(self._connection))
+            except OperationalError:
+                # Whether a change arrived before the cut is unknown, so only reading is repeated.
+                with suppress(Error):
+                    self._connection.close()
+                    self._connection = _connect(self._url)
+                if not retry:
+                    raise
+                return work(_Statements(self._connection))

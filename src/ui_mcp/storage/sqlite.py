@@ -1,50 +1,31 @@
-"""SQLite: WAL, locking, network-disk refusal, group commit."""
+"""SQLite: private files in WAL mode, migrations, group commit, readers, and wake-ups after a commit."""
 
 import asyncio
 import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
-from anyio import CancelScope
+from anyio import CancelScope, CapacityLimiter, Event, create_task_group, move_on_after, to_thread
 
-from ui_mcp.errors import ChatError, hint
+from ui_mcp.errors import UiMcpError, hint
+from ui_mcp.jsontypes import Json
+from ui_mcp.storage.schema import Schema, Statements, T
+from ui_mcp.storage.wakeup import NOTIFIED_SECONDS, POLL_SECONDS, WakeupPipe
 
 BUSY_SECONDS = 10.0
 MOUNTS = Path("/proc/self/mounts")
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
-
-MIGRATIONS = (
-    """
-    CREATE TABLE conversations (
-        key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, user_head INTEGER NOT NULL
-    );
-    CREATE TABLE messages (
-        conversation INTEGER NOT NULL REFERENCES conversations(key),
-        id INTEGER NOT NULL, ts INTEGER NOT NULL, author TEXT NOT NULL, principal TEXT NOT NULL,
-        mime TEXT NOT NULL, content TEXT NOT NULL, client_id TEXT,
-        PRIMARY KEY (conversation, id)
-    ) WITHOUT ROWID;
-    CREATE UNIQUE INDEX messages_once ON messages (conversation, principal, client_id) WHERE client_id IS NOT NULL;
-    CREATE TRIGGER messages_stay BEFORE UPDATE ON messages BEGIN SELECT RAISE(ABORT, 'messages are final'); END;
-    CREATE TRIGGER messages_last BEFORE DELETE ON messages BEGIN SELECT RAISE(ABORT, 'messages are final'); END;
-    CREATE TABLE receipts (
-        conversation TEXT NOT NULL, stage TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (conversation, stage)
-    ) WITHOUT ROWID;
-    CREATE TABLE tokens (
-        id TEXT PRIMARY KEY, name TEXT NOT NULL, subscriber TEXT NOT NULL, scopes TEXT NOT NULL,
-        digest BLOB NOT NULL, created INTEGER NOT NULL, expires INTEGER
-    );
-    CREATE TABLE audit (ts INTEGER NOT NULL, principal TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL);
-    """,
-)
+_READERS = 4
+_IDLE_POLL_SECONDS = 1.0
+_MAX_GROUP = 256
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -54,24 +35,51 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def prepare(path: Path) -> None:
-    """Create the file if needed and bring it to the newest schema.
+def prepare(path: Path, schema: Schema) -> sqlite3.Connection:
+    """Create the file if needed, bring it to the newest schema and return a connection.
 
     Raises:
-        ChatError: the file is newer than this program, lies on a network disk, or cannot be opened.
+        UiMcpError: the file is newer than this program, lies on a network disk, or cannot be opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _refuse_network(path)
+        if schema.local_only:
+            _refuse_network(path, schema)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = connect(path)
         try:
             _enter_wal(connection)
-            _migrate(connection, path)
-        finally:
+            _migrate(connection, path, schema)
+        except BaseException:
             connection.close()
+            raise
     except (OSError, sqlite3.Error) as error:
-        raise ChatError(f"Cannot open the chat store: {error}{hint(error)}", "storage_error", path=str(path)) from error
+        raise _error(schema, path, error, f"Cannot open the {schema.name} store {path}") from error
+    return connection
+
+
+@contextmanager
+def read_only(path: Path, schema: Schema) -> Iterator[Statements]:
+    """Open an existing file of any schema for the length of the block.
+
+    Raises:
+        UiMcpError: the file cannot be read.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
+            yield _Statements(connection)
+    except sqlite3.Error as error:
+        raise _error(schema, path, error, f"Cannot read the {schema.name} store {path}") from error
+
+
+def commit_stamp(path: Path) -> tuple[int, ...]:
+    """Return a value that changes with every commit: times and sizes of the file and of its write-ahead log."""
+    found: list[int] = []
+    for one in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError):  # SQLite deletes the log when the last connection closes
+            stat = one.stat()
+            found += (stat.st_mtime_ns, stat.st_size)
+    return tuple(found)
 
 
 def _enter_wal(connection: sqlite3.Connection) -> None:
@@ -86,33 +94,34 @@ def _enter_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
+    # IMMEDIATE: of several processes that open the file, one migrates it and the others wait.
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > len(MIGRATIONS):
-            message = f"{path.name} was written by a newer ui-mcp (schema {version}); update this one"
-            raise ChatError(message, "storage_error", path=str(path), schema=version)
-        if 0 < version < len(MIGRATIONS):
+        version: int = connection.execute(f"PRAGMA {schema.version}").fetchone()[0] if schema.version else 0
+        pending = schema.pending(version, path.name)
+        if version and pending:
             _keep_copy(path, version)
-        for script in MIGRATIONS[version:]:
+        for script in pending:
             for statement in _statements(script):
                 connection.execute(statement)
-        connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+        if schema.version and pending:
+            connection.execute(f"PRAGMA {schema.version}={len(schema.migrations)}")
+        for table, column, kind in schema.added:
+            if column not in {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
+        if schema.opened is not None:
+            schema.opened(_Statements(connection), path)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        _roll_back(connection)
         raise
 
 
 def _keep_copy(path: Path, version: int) -> None:
     target = path.with_name(f"{path.name}.schema-{version}.bak")
-    source, copy = sqlite3.connect(path), sqlite3.connect(target)
-    try:
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as copy:
         source.backup(copy)
-    finally:
-        source.close()
-        copy.close()
     shutil.copymode(path, target)
 
 
@@ -126,7 +135,7 @@ def _statements(script: str) -> list[str]:
     return found
 
 
-def _refuse_network(path: Path) -> None:
+def _refuse_network(path: Path, schema: Schema) -> None:
     if not MOUNTS.exists():
         return
     home = path.parent.resolve()
@@ -135,13 +144,24 @@ def _refuse_network(path: Path) -> None:
     kind = max(around, key=lambda entry: len(entry[1]))[2] if around else ""
     if kind in _NETWORK:
         message = f"{path} lies on a network disk ({kind}), where SQLite may lose messages\n"
-        raise ChatError(
-            message + "Use a local directory, or PostgreSQL by storage.url.", "storage_error", path=str(path)
-        )
+        raise schema.error("failed", message + "Use a local directory, or PostgreSQL by storage.url.", path=str(path))
 
 
-T = TypeVar("T")
-_TOGETHER = 256
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:  # after a disk error SQLite has already rolled back
+        with suppress(sqlite3.Error):  # the next BEGIN reports it
+            connection.execute("ROLLBACK")
+
+
+def _error(schema: Schema, path: Path, error: Exception, doing: str = "") -> UiMcpError:
+    """Turn an error of SQLite or of the disk into one of the store."""
+    locked = isinstance(error, sqlite3.OperationalError) and any(
+        word in str(error) for word in ("locked", "busy", "locking")
+    )
+    if locked and not doing:
+        return schema.error("busy", f"The {schema.name} store is busy; try again")
+    doing = doing or f"The {schema.name} store {path} failed"
+    return schema.error("failed", f"{doing}: {error}{hint(error)}", path=str(path))
 
 
 @dataclass(slots=True)
@@ -160,23 +180,27 @@ class Writer:
     than the work.
     """
 
-    def __init__(self, path: Path, committed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, path: Path, schema: Schema, connection: sqlite3.Connection, committed: Callable[[], None]
+    ) -> None:
         self._path = path
-        self._connection = connect(path)
+        self._schema = schema
+        self._connection = connection
         self._committed = committed
         self._asked: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._flush = ""
 
-    async def durable(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Commit `work` so that it survives a power cut."""
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, durable: bool) -> T:
+        """Commit `work`; `durable` waits for the disk."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        return await self._ask(_Job(work, durable=True, answer=answer), answer)
-
-    async def lazy(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Commit `work` without waiting for the disk; a power cut may undo it, a crash of ours does not."""
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        return await self._ask(_Job(work, durable=False, answer=answer), answer)
+        if self._thread is None:
+            self._thread = Thread(target=self._serve, name=f"{self._schema.name} writer", daemon=True)
+            self._thread.start()
+        self._asked.put(_Job(work, durable, answer))
+        with CancelScope(shield=True):  # it will be carried through, so its caller learns of it
+            await answer
+        return answer.result()
 
     def close(self) -> None:
         """Finish what was asked for and close the connection."""
@@ -185,15 +209,6 @@ class Writer:
             self._thread.join()
             self._thread = None
         self._connection.close()
-
-    async def _ask(self, job: _Job, answer: asyncio.Future[T]) -> T:
-        if self._thread is None:
-            self._thread = Thread(target=self._serve, name="chat writer", daemon=True)
-            self._thread.start()
-        self._asked.put(job)
-        with CancelScope(shield=True):  # it will be carried through, so its caller learns of it
-            await answer
-        return answer.result()
 
     def _serve(self) -> None:
         while jobs := self._next():
@@ -204,7 +219,7 @@ class Writer:
     def _next(self) -> list[_Job]:
         jobs: list[_Job] = []
         with suppress(Empty):
-            while len(jobs) < _TOGETHER:
+            while len(jobs) < _MAX_GROUP:
                 job = self._asked.get(block=not jobs)
                 if job is None:
                     if jobs:
@@ -217,28 +232,25 @@ class Writer:
         try:
             self._transaction(jobs)
         except Exception as error:  # noqa: BLE001 - the boundary to those who asked: each gets its own failure
-            self._roll_back()
+            _roll_back(self._connection)
             if len(jobs) > 1:
                 for job in jobs:
                     self._commit([job])
             else:
-                jobs[0].error = translated(error, self._path) if isinstance(error, sqlite3.Error) else error
+                known = isinstance(error, sqlite3.Error)
+                jobs[0].error = _error(self._schema, self._path, error) if known else error
 
     def _transaction(self, jobs: Sequence[_Job]) -> None:
         flush = "FULL" if any(job.durable for job in jobs) else "NORMAL"
         if flush != self._flush:
             self._connection.execute(f"PRAGMA synchronous={flush}")
             self._flush = flush
+        # IMMEDIATE: a deferred transaction fails if another process writes before it upgrades its lock.
         self._connection.execute("BEGIN IMMEDIATE")
         for job in jobs:
             job.value = job.work(self._connection)
         self._connection.execute("COMMIT")
         self._committed()
-
-    def _roll_back(self) -> None:
-        if self._connection.in_transaction:
-            with suppress(sqlite3.Error):  # the next BEGIN will say it
-                self._connection.execute("ROLLBACK")
 
 
 def _answer(jobs: Sequence[_Job]) -> None:
@@ -251,10 +263,138 @@ def _answer(jobs: Sequence[_Job]) -> None:
             job.answer.set_result(job.value)
 
 
-def translated(error: sqlite3.Error, path: Path) -> ChatError:
-    """Turn SQLite's error into ours."""
-    if isinstance(error, sqlite3.OperationalError) and any(
-        word in str(error) for word in ("locked", "busy", "locking")
-    ):
-        return ChatError("The chat store is busy; try again", "busy")
-    return ChatError(f"The chat store {path} failed: {error}{hint(error)}", "storage_error", path=str(path))
+class SqliteFile:
+    """One file: a writer thread that groups commits, and several readers."""
+
+    def __init__(self, path: Path, schema: Schema) -> None:
+        self._path = path
+        self._schema = schema
+        connection = prepare(path, schema)
+        self.wakeup = WakeupPipe(path)
+        self._writer = Writer(path, schema, connection, self.wakeup.wake_others)
+        self._readers: list[sqlite3.Connection] = []
+        self._limiter = CapacityLimiter(_READERS)
+
+    def close(self) -> None:
+        for connection in self._readers:
+            connection.close()
+        self._readers.clear()
+        self._writer.close()
+        self.wakeup.close()
+
+    async def durable(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Commit `work` so that it survives a power cut."""
+        return await self._writer.run(work, durable=True)
+
+    async def lazy(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Commit `work` without waiting for the disk; a power cut may undo it, a crash of ours does not."""
+        return await self._writer.run(work, durable=False)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a worker thread, on a connection that is not used for writing."""
+        return await to_thread.run_sync(self._read, work, limiter=self._limiter)
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            connection = self._reader()
+            try:
+                found = work(connection)
+            except BaseException:
+                connection.close()  # do not reuse: a connection opened on a read-only disk stays read-only
+                raise
+        except sqlite3.Error as error:
+            raise _error(self._schema, self._path, error) from error
+        self._readers.append(connection)
+        return found
+
+    def _reader(self) -> sqlite3.Connection:
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return connect(self._path)
+
+
+class CommitWatcher:
+    """Notices commits to a file by any process since it was made."""
+
+    def __init__(self, path: Path, wakeup: WakeupPipe, poll: float) -> None:
+        self._connection = connect(path)
+        self._wakeup = wakeup
+        self._poll = poll
+        self._seen = self._version()
+        self._written = Event()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def wake(self) -> None:
+        """Let `changed` look at once, after a commit by this process."""
+        self._written.set()
+
+    async def changed(self, limit: float, *, closely: bool = True) -> bool:
+        """Return True after the next commit, False after `limit` seconds."""
+        wakeable = self._wakeup.listen()
+        pause = None if wakeable else self._poll if closely else _IDLE_POLL_SECONDS
+        with move_on_after(limit):
+            async with create_task_group() as tasks:
+                tasks.start_soon(self._relay_wakeups)
+                while self._version() == self._seen:
+                    with move_on_after(pause):
+                        await self._written.wait()
+                    self._written = Event()
+                tasks.cancel_scope.cancel()
+        before, self._seen = self._seen, self._version()
+        return self._seen != before
+
+    async def _relay_wakeups(self) -> None:
+        while self._wakeup.listen():
+            await self._wakeup.wait()
+            self.wake()
+
+    def _version(self) -> int:
+        # Takes 8 µs, because SQLite only reads shared memory: cheaper on the event loop than in a thread.
+        try:
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error:
+            return -1  # counts as a change, so that the next read raises the error
+
+
+class _Statements:
+    """The connection of a transaction, as a package sees it that works with both databases."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def change(self, statement: str, *values: Json) -> int:
+        return self._connection.execute(statement, values).rowcount
+
+    def change_many(self, statement: str, rows: Sequence[Sequence[Json]]) -> None:
+        self._connection.executemany(statement, rows)
+
+    def rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]:
+        return self._connection.execute(statement, values).fetchall()
+
+
+class SqliteDatabase:
+    """A file as a Database."""
+
+    def __init__(self, path: Path, schema: Schema) -> None:
+        self._file = SqliteFile(path, schema)
+
+    async def change(self, statement: str, values: Sequence[Json]) -> int:
+        return await self._file.durable(lambda connection: connection.execute(statement, values).rowcount)
+
+    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
+        return await self._file.read(lambda connection: connection.execute(statement, values).fetchall())
+
+    async def transaction(self, work: Callable[[Statements], T]) -> T:
+        return await self._file.durable(lambda connection: work(_Statements(connection)))
+
+    def listen(self) -> float:
+        return NOTIFIED_SECONDS if self._file.wakeup.listen() else POLL_SECONDS
+
+    async def wait_notified(self) -> None:
+        await self._file.wakeup.wait()
+
+    def close(self) -> None:
+        self._file.close()

@@ -101,7 +101,7 @@ class Chats:
             on_new_messages=self._on_new_messages,
             since=state.since if isinstance(state, Running) else None,
             poll=state.config.storage.poll_ms / 1000,
-            patience=_OPEN_TIMEOUT,
+            connect_timeout=_OPEN_TIMEOUT,
         ) as chat:
             opened = _Open(url, chat)
             task_status.started(opened)

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.storage.wakeup import pipe_folder
 from ui_mcp.ui import instance
 from ui_mcp.ui.file_layout import Action, decide, locked, look, named_store
 from ui_mcp.version import bundled_version
-from ui_mcp.workspace import MOVING, OLD_FILES, Workspace, fill_own
+from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace, fill_own
 
 PROCESSES = Path("/proc")
 
@@ -233,7 +234,7 @@ def _ours(workspace: Workspace) -> list[str]:
     """Return the files to move: only those that ui-mcp wrote, no links, and not a store that the settings name."""
     storage = workspace.storage
     found = [*OLD_FILES, *_JARS]
-    found += [path.name for path in storage.glob("runtime.db.schema-*.bak")]
+    found += [path.name for path in storage.glob(f"{CHAT_FILE}.schema-*.bak")]
     found += [f"targets/{path.name}" for path in storage.glob("targets/*.json") if is_target(_json(path))]
     named = named_store(workspace)
     return [
@@ -259,8 +260,8 @@ def _refuse_users(workspace: Workspace, names: Collection[str], deadline: float)
     Raises:
         NotMovedError: one is a server, or still has them open at the deadline.
     """
-    if (pid := pipe_reader(workspace.storage / "runtime.db-bells")) is not None:
-        raise NotMovedError(f"process {pid} has runtime.db open; end it")
+    if (pid := pipe_reader(pipe_folder(workspace.storage / CHAT_FILE))) is not None:
+        raise NotMovedError(f"process {pid} has {CHAT_FILE} open; end it")
     # A server of this version would hold the lock held here, so the process that writes the log is an older one.
     log, stores = workspace.log / "mcp.log", [workspace.storage / name for name in names if _is_store(name)]
     while user := process_with_open_file([log, *stores]):
@@ -355,7 +356,7 @@ def _json(path: Path) -> JsonObject | None:
 
 
 def _remove_pipes(workspace: Workspace) -> None:
-    pipes = workspace.storage / "runtime.db-bells"
+    pipes = pipe_folder(workspace.storage / CHAT_FILE)
     with suppress(OSError):
         for pipe in pipes.iterdir():
             if pipe.is_fifo() and not pipe.is_symlink():

@@ -15,7 +15,7 @@ from e2e.nlui_chat.conftest import Open, complaints, log, say
 from integration.nlui import nlui
 from ports import free_ports
 from ui_mcp.agent.journal import NewEvent
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.person import PersonKeys
 
@@ -164,7 +164,7 @@ def test_five_thousand_items_keep_the_document_small(folder: Path, opened: Open)
 
 
 async def _live_long(file: Path) -> None:
-    journal = SqliteJournal(file)
+    journal = JournalStore(file)
     lease = await journal.take_lease("big", "test", 0.0)
     assert lease is not None
     events = [

@@ -16,7 +16,7 @@ import anyio
 
 from ui_mcp.agent import inbox
 from ui_mcp.agent.inbox import McpInbox
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.chat.service import Chat
 from ui_mcp.gateway import mount
 from ui_mcp.gateway.approvals.store import ApprovalStore
@@ -112,9 +112,9 @@ def install(folder: Path) -> None:
     def grown(stored: Any) -> None:
         steps.length = max([steps.length, *(event.id for event in stored)])
 
-    around(SqliteJournal, "events", lambda *_: "", grown)
-    around(SqliteJournal, "append", lambda _, __, events: "+".join(event.type for event in events), grown)
-    around(SqliteJournal, "inject", lambda *_: "", grown)
+    around(JournalStore, "events", lambda *_: "", grown)
+    around(JournalStore, "append", lambda _, __, events: "+".join(event.type for event in events), grown)
+    around(JournalStore, "inject", lambda *_: "", grown)
     around(ApprovalStore, "add", lambda _: "")
     around(ApprovalStore, "swap", lambda _, row: f"{row.status} {row.execution} {row.delivered}")
     around(Catalog, "call", lambda name, *_: name)

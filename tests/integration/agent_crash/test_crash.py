@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agreeing import agree_to_gateway
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import ReadProgress
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.chat.identity import principal
@@ -162,7 +162,7 @@ class Journal:
     """Follows what the agent writes."""
 
     def __init__(self, file: Path) -> None:
-        self._journal = SqliteJournal(file)
+        self._journal = JournalStore(file)
         self.events: list[StoredEvent] = []
         self.progress = ReadProgress()
 

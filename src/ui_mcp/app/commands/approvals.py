@@ -67,8 +67,7 @@ def _approvals_of(workspace: Workspace) -> str:
 
 def act(place: str, command: ApprovalCommand) -> list[str]:
     """Run a command on the store at `place` and return the lines to print."""
-    is_file = "://" not in place or place.startswith("sqlite:")
-    if is_file and not file_of(place).is_file():
+    if (file := file_of(place)) is not None and not file.is_file():
         raise ConfigError(f"There is no approvals store {place}\nName the gateway's store with --store.")
     return anyio.run(_act, place, command)
 

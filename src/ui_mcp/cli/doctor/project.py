@@ -15,13 +15,14 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import trust_requests, visible
+from ui_mcp.storage.database import INSTALL_DRIVER
 from ui_mcp.ui import own_files as files
 from ui_mcp.ui.file_layout import Action, decide, look
 from ui_mcp.ui.install_plan import bundled_files
 from ui_mcp.ui.installer import needs_install, outdated
 from ui_mcp.ui.instance import open_regular, other_server
 from ui_mcp.ui.refusals import refusals
-from ui_mcp.workspace import MOVING, OLD_FILES, Workspace
+from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace
 
 NAME = "own files"
 
@@ -62,7 +63,7 @@ def _behind_links(workspace: Workspace) -> list[Finding]:
     if not found:
         return []
     text = f"not moved because a link points there: {', '.join(map(str, found))}"
-    store = (workspace.storage / "runtime.db").resolve()
+    store = (workspace.storage / CHAT_FILE).resolve()
     return [
         note(
             "linked files", text, f"If that chat is yours, `ui-mcp chat restore {store}` copies it into an empty store."
@@ -75,7 +76,7 @@ def _left_behind(workspace: Workspace) -> list[Finding]:
     names = [*files.left_behind(workspace), *put_aside]
     if not names or (workspace.own / MOVING).exists():
         return []
-    store = next((name for name in names if name.startswith("runtime.db")), None)
+    store = next((name for name in names if name.startswith(CHAT_FILE)), None)
     text = f"an older ui-mcp wrote {', '.join(names)} in {workspace.storage} after these files were moved"
     read = f"`ui-mcp chat history --store {workspace.storage / store}` shows its messages. " if store else ""
     return [
@@ -178,7 +179,7 @@ def installed(workspace: Workspace) -> Finding:
 
 def private(workspace: Workspace) -> Finding:
     """Check that other accounts of the machine cannot read our secrets."""
-    files = [workspace.mcp_token, workspace.state_dir / "runtime.db"]
+    files = [workspace.mcp_token, workspace.state_dir / CHAT_FILE]
     open_to_others = [
         str(file) for file in files if os.name == "posix" and file.exists() and file.stat().st_mode & 0o077
     ]
@@ -212,9 +213,7 @@ async def store(workspace: Workspace, config: Config) -> Finding:
     try:
         from ui_mcp.storage.postgres import server_version
     except ImportError:
-        return problem(
-            "chat store", "the PostgreSQL driver is not installed", "pip install 'psycopg[binary]' psycopg-pool"
-        )
+        return problem("chat store", "the PostgreSQL driver is not installed", INSTALL_DRIVER)
     try:
         with anyio.fail_after(SECONDS):
             return ok("chat store", f"PostgreSQL {await server_version(url)} at {shown}")

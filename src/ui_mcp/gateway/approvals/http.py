@@ -330,7 +330,7 @@ def approvals_opener(place: Callable[[], str | None]) -> OpenApprovals:
     @asynccontextmanager
     async def opened() -> AsyncIterator[ApprovalService | None]:
         where = place()
-        if where is None or (("://" not in where or where.startswith("sqlite:")) and not file_of(where).is_file()):
+        if where is None or ((file := file_of(where)) is not None and not file.is_file()):
             yield None
             return
         store = await to_thread.run_sync(open_store, where)  # connecting to a remote database blocks

@@ -1,23 +1,22 @@
 """Stores approvals, standing rules and proposals in SQL, on SQLite or PostgreSQL."""
 
 import secrets
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
-from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
 from ui_mcp.account_seal import is_sealed, seal
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import GatewayError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
-from ui_mcp.storage.database import MISSING_DRIVER, Database, Schema, SqliteDatabase, file_of
+from ui_mcp.storage.database import Database, open_database
+from ui_mcp.storage.schema import Failure, Schema, Statements
 
 _log = logger("compositor.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
@@ -43,9 +42,11 @@ _TABLES = {
 _ADDED = {"pattern": "'null'", "connection": "''", "operation": "''", "request": "''", "successor": "NULL"}
 """Columns of `approvals` that older stores lack, with their value in existing rows."""
 
-_STATEMENTS = (
-    *(f"CREATE TABLE IF NOT EXISTS {name} ({columns})" for name, columns in _TABLES.items()),
-    "CREATE INDEX IF NOT EXISTS approvals_open ON approvals (status, execution)",
+_SCRIPT = "\n".join(
+    (
+        *(f"CREATE TABLE IF NOT EXISTS {name} ({columns});" for name, columns in _TABLES.items()),
+        "CREATE INDEX IF NOT EXISTS approvals_open ON approvals (status, execution);",
+    )
 )
 """Valid in both SQLite and PostgreSQL."""
 
@@ -199,19 +200,10 @@ def open_store(place: str) -> ApprovalStore:
         ConfigError: the URL has an unknown scheme, or its driver is missing.
         GatewayError: the store cannot be opened.
     """
-    scheme = urlsplit(place).scheme
-    if scheme in {"postgresql", "postgres"}:
-        try:
-            from ui_mcp.storage.postgres import PostgresDatabase
-        except ImportError as error:
-            raise ConfigError(MISSING_DRIVER) from error
-        return ApprovalStore(PostgresDatabase(place, _SCHEMA))
-    if "://" in place and scheme != "sqlite":
-        raise ConfigError(f"storage.url {scheme}://… is neither a path, sqlite:///PATH nor postgresql://…")
-    return ApprovalStore(SqliteDatabase(file_of(place), _SCHEMA))
+    return ApprovalStore(open_database(place, _SCHEMA, _SCHEMA))
 
 
-def _require_own(base: sqlite3.Connection, file: Path) -> None:
+def _require_own(found: Statements, file: Path) -> None:
     """Disarm a store that this account did not create, so that no call runs without a question.
 
     A repository can bring a store in its data directory. Its rules stay in the table but are ignored, its approved
@@ -220,20 +212,16 @@ def _require_own(base: sqlite3.Connection, file: Path) -> None:
     # The account's own data directory cannot come with a repository.
     if file.absolute().is_relative_to(user_data_path("nlui")):
         return
-    with base:
-        base.execute("BEGIN IMMEDIATE")  # of two processes that open the store, only one seals it
-        found = base.execute("SELECT value FROM approval_keys WHERE name = 'store'").fetchone()
-        name, _, given = found[0].partition(":") if found else ("", "", "")
-        if found and is_sealed(given, "approvals", name):
-            return
-        rules = base.execute("SELECT coalesce(max(id), 0) FROM standing_rules").fetchone()[0]
-        approved = base.execute(
-            "UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'"
-        ).rowcount
-        name = token_hex(16)
-        made = (("store", f"{name}:{_sealed(name)}"), ("foreign_rules", str(rules)))
-        base.execute("DELETE FROM approval_keys")
-        base.executemany("INSERT INTO approval_keys VALUES (?, ?)", made)
+    kept = found.rows("SELECT value FROM approval_keys WHERE name = 'store'")
+    name, _, given = kept[0][0].partition(":") if kept else ("", "", "")
+    if kept and is_sealed(given, "approvals", name):
+        return
+    ((rules,),) = found.rows("SELECT coalesce(max(id), 0) FROM standing_rules")
+    approved = found.change("UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'")
+    name = token_hex(16)
+    found.change("DELETE FROM approval_keys")
+    made = (("store", f"{name}:{_sealed(name)}"), ("foreign_rules", str(rules)))
+    found.change_many("INSERT INTO approval_keys VALUES (?, ?)", made)
     if rules or approved:
         _log.warning("%s was not made by this account: its rules do not count, and calls ask again", file)
 
@@ -247,4 +235,15 @@ def _sealed(name: str) -> str:
         return ""
 
 
-_SCHEMA = Schema(_STATEMENTS, "approvals", _ADDED, 7_155_091_642_119, _require_own)
+def _error(failure: Failure, message: str, **details: object) -> GatewayError:
+    return GatewayError(message, **details)
+
+
+_SCHEMA = Schema(
+    "approvals",
+    _error,
+    [_SCRIPT],
+    added=[("approvals", name, f"TEXT DEFAULT {value}") for name, value in _ADDED.items()],
+    lock=7_155_091_642_119,
+    opened=_require_own,
+)

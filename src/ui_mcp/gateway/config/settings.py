@@ -10,6 +10,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import source_name
+from ui_mcp.workspace import APPROVALS_FILE
 
 Decision = Literal["allow", "ask", "deny_continue", "deny_abort"]
 
@@ -295,7 +296,7 @@ class GatewaySettings(Part):
 
     def approvals_in(self, data: Path) -> str:
         """Return path or URL of the approvals of a gateway that keeps its data in a folder."""
-        return self.storage.url or str(data / "approvals.db")
+        return self.storage.url or str(data / APPROVALS_FILE)
 
     @property
     def backends(self) -> tuple[BackendSettings, ...]:

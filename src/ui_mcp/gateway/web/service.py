@@ -14,7 +14,7 @@ from ui_mcp.agent.calls import ApprovalLookup
 from ui_mcp.agent.conversation import MakeLoop
 from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.http import Timelines
-from ui_mcp.agent.journal_store import SqliteJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models import model_settings
@@ -46,6 +46,7 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.server import App, mcp_app
+from ui_mcp.workspace import JOURNAL_FILE, PAGE_CHAT_FILE
 
 AGENT = "agent"
 PORT = 9000
@@ -91,8 +92,8 @@ async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
         opening = open_gateway(options, mode="guard", approval_timeout=_approval_timeout)
         gateway = await stack.enter_async_context(opening)
         data: Path = gateway.context.data
-        chat = await stack.enter_async_context(open_chat(f"sqlite:///{data / 'chat.db'}"))
-        journal = SqliteJournal(data / "agent.db")
+        chat = await stack.enter_async_context(open_chat(f"sqlite:///{data / PAGE_CHAT_FILE}"))
+        journal = JournalStore(data / JOURNAL_FILE)
         stack.push_async_callback(journal.close)
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
