@@ -13,9 +13,9 @@ import anyio
 
 from ui_mcp import errors
 from ui_mcp.chat.identity import ROLES, AccessTokens
-from ui_mcp.chat.service import default_url, open_store
+from ui_mcp.chat.service import open_store
 from ui_mcp.config import DEFAULT_DIR
-from ui_mcp.workspace import BUNDLE
+from ui_mcp.workspace import BUNDLE, CHAT_FILE
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 SERVERS = {
@@ -55,7 +55,7 @@ def listed(words: list[str]) -> dict[str, list[dict[str, Any]]]:
 async def human_token(base_dir: Path) -> str:
     """Create a human's token, without which the human side of the chat needs a terminal."""
     (base_dir / "storage").mkdir(parents=True)
-    async with open_store(default_url(base_dir / "storage")) as store:
+    async with open_store(f"sqlite:///{base_dir / 'storage' / CHAT_FILE}") as store:
         return await AccessTokens(store).create("docs", ROLES["human"])
 
 
