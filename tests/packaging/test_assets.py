@@ -161,8 +161,8 @@ def require_tools(): raise MissingToolError("there is no javac")
 
 @pytest.fixture
 def without_java(with_node: Clone) -> Clone:
-    (with_node.root / "agents" / "javafx").mkdir(parents=True)
-    (with_node.root / "agents" / "javafx" / "build.py").write_text(RECIPE)
+    (with_node.root / "agents" / "jvm").mkdir(parents=True)
+    (with_node.root / "agents" / "jvm" / "build.py").write_text(RECIPE)
     return with_node
 
 
