@@ -14,8 +14,7 @@ import anyio
 from ui_mcp import errors
 from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import open_store
-from ui_mcp.config import DEFAULT_DIR
-from ui_mcp.workspace import BUNDLE, CHAT_FILE
+from ui_mcp.workspace import BUNDLE, CHAT_FILE, DEFAULT_DIR
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 SERVERS = {

@@ -18,7 +18,6 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.trust import Agreements, config_folder, widening, without
 
-DEFAULT_DIR = ".claude/ui"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only compared, not bound
 """Wildcard bind addresses → loopback address by which local programs reach the listener."""

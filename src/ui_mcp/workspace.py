@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ui_mcp.errors import ConfigError
 
+DEFAULT_DIR = ".claude/ui"
 CHAT_FILE, JOURNAL_FILE = "runtime.db", "agent.db"
 """Names of the SQLite stores in `Workspace.state_dir`."""
 APPROVALS_FILE, PAGE_CHAT_FILE, AUDIT_FILE = "approvals.db", "chat.db", "audit.jsonl"

@@ -10,6 +10,7 @@ import pytest
 LONGEST = 400
 DRAWERS = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
 HOMES = {
+    "argcomplete": ("cli/completion",),
     "asyncio": (
         "gateway/audit",
         "introspection/backends/chromium/page",

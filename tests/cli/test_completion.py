@@ -5,6 +5,7 @@ import pty
 import select
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Self
@@ -25,6 +26,18 @@ TRIES = {
 }
 
 
+PATHS = {
+    ("ui-mcp", "serve", "--dir", "nu"): {"numbers/"},
+    ("ui-mcp", "serve", "--dir", "nl"): set(),
+    ("nlui", "--config", "n"): {"nlui.yaml", "numbers/"},
+    ("nlui", "check", "nl"): {"nlui.yaml"},
+    ("nlui", "--host", "n"): set(),
+}
+
+PATH = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+"""The scripts run the programs themselves, which are beside the interpreter."""
+
+
 def shell(name: str) -> str:
     found = shutil.which(name)
     if found is None:
@@ -43,15 +56,17 @@ def script(name: str, folder: Path) -> Path:
 
 
 def said(*command: str, cwd: Path) -> str:
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=180, check=True).stdout
+    environment = {**os.environ, "PATH": PATH}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=180, check=True)
+    return done.stdout
 
 
 @pytest.mark.covers("UI-CLI-12")
 @pytest.mark.parametrize("words", TRIES, ids=" ".join)
 def test_bash_completes(words: tuple[str, ...], tmp_path: Path) -> None:
     code = (
-        f'source {script("bash", tmp_path)}; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _ui_mcp; '
-        'printf "%s\\n" "${COMPREPLY[@]}"'
+        f'source {script("bash", tmp_path)}; COMP_LINE="$*"; COMP_POINT=${{#COMP_LINE}}; COMP_TYPE=9; '
+        '_python_argcomplete "$1"; printf "%s\\n" "${COMPREPLY[@]}"'
     )
     assert set(said(shell("bash"), "-c", code, "bash", *words, cwd=tmp_path).split()) == TRIES[words]
 
@@ -73,7 +88,7 @@ def test_zsh_completes(way: str, tmp_path: Path) -> None:
     setup += f"source {file}\n" if way == "sourced" else ""
     (tmp_path / ".zshrc").write_text(f"PS1='%# '; LISTMAX=0\n{setup}print READY\n")
 
-    with Terminal([shell("zsh"), "-i"], {"ZDOTDIR": str(tmp_path), "TERM": "dumb", "PATH": "/usr/bin:/bin"}) as zsh:
+    with Terminal([shell("zsh"), "-i"], {"ZDOTDIR": str(tmp_path), "TERM": "dumb", "PATH": PATH}) as zsh:
         zsh.until("READY")
         zsh.type("ui-mcp doc\t")
         zsh.until("doctor")
@@ -81,6 +96,47 @@ def test_zsh_completes(way: str, tmp_path: Path) -> None:
         zsh.until("assistant")
         zsh.type("\x15nlui che\t")
         zsh.until("check")
+
+
+@pytest.mark.covers("UI-CLI-12")
+def test_files_and_folders_are_completed_where_they_are_meant(tmp_path: Path) -> None:
+    (tmp_path / "nlui.yaml").touch()
+    (tmp_path / "numbers").mkdir()
+
+    meant = {words: set(completed(*words, cwd=tmp_path)) for words in PATHS}
+
+    assert meant == PATHS
+
+
+def completed(*words: str, cwd: Path) -> list[str]:
+    """Return what a program answers to its shell."""
+    line = " ".join(words)
+    request = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_SUPPRESS_SPACE": "1", "_ARGCOMPLETE_IFS": "\n"}
+    point = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_STDOUT_FILENAME": str(cwd / ".answer")}
+    subprocess.run([words[0]], cwd=cwd, env={**os.environ, "PATH": PATH, **request, **point}, timeout=180, check=True)
+    return (cwd / ".answer").read_text().split()
+
+
+@pytest.mark.covers("UI-CLI-12")
+def test_completing_imports_no_server(tmp_path: Path) -> None:
+    code = (
+        "import sys; from ui_mcp.cli import entry; from ui_mcp.cli.completion import parser_of; "
+        "parser_of('ui-mcp'); parser_of('nlui'); print(*sys.modules)"
+    )
+
+    loaded = said(sys.executable, "-c", code, cwd=tmp_path).split()
+
+    unneeded = (
+        "ui_mcp.app",
+        "ui_mcp.gateway",
+        "ui_mcp.introspection",
+        "pydantic",
+        "starlette",
+        "yaml",
+        "httpx2",
+        "mcp",
+    )
+    assert [name for name in loaded if name.startswith(unneeded)] == []
 
 
 class Terminal:

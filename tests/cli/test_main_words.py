@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from command_lines import every_place
 from ui_mcp import errors
-from ui_mcp.cli.completion import every_place
 
 SOURCES = Path(errors.__file__).parent
 NAMES = ("UI ", "MCP ", "JSON", "HTTP", "JavaFX", "V ", "OpenAPI")
@@ -16,10 +16,10 @@ NAMES = ("UI ", "MCP ", "JSON", "HTTP", "JavaFX", "V ", "OpenAPI")
 @pytest.mark.covers("UI-CLI-14")
 def test_every_command_and_option_says_what_it_is_for_in_the_same_manner() -> None:
     odd = [
-        f"{place.path} {word.text}: {word.help}"
+        f"{place.path} {word}: {text}"
         for place in every_place()
-        for word in (*place.commands, *place.options)
-        if not word.help or word.help.endswith(".") or (word.help[0].isupper() and not word.help.startswith(NAMES))
+        for word, text in (place.commands | place.options).items()
+        if not text or text.endswith(".") or (text[0].isupper() and not text.startswith(NAMES))
     ]
 
     assert odd == []

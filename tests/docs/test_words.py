@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from command_lines import every_place
 from docs.blocks import PAGES, ROOT
-from ui_mcp.cli.completion import every_place
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_toolset
 from ui_mcp.ui.server import UiServer
@@ -37,7 +37,7 @@ def unknown(command: str) -> Iterator[str]:
         if value:
             value = False
         elif word.startswith("-"):
-            if word not in {option.text for option in place.options}:
+            if word not in place.options:
                 yield word
             value = word in place.values
         elif f"{path} {word}" in PLACES:

@@ -14,6 +14,7 @@ UI_MCP_TOKEN. Without --port or an action, it serves MCP over stdin and stdout. 
 """
 
 import argparse
+from collections.abc import Callable
 
 from ui_mcp.cli import options as shared
 
@@ -31,17 +32,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=shared.port, metavar="N", help="serve HTTP on this port instead; 0 = any free port"
     )
-    actions = parser.add_subparsers(title="actions", dest="action", metavar="ACTION")
-    post = _action(actions, "post", "post a message")
+    add = parser.add_subparsers(title="actions", dest="action", metavar="ACTION").add_parser
+    post = _action(add, "post", "post a message")
     post.add_argument("text", nargs="*", metavar="TEXT", help="the message; - or nothing reads stdin")
-    follow = _action(actions, "follow", "print messages as they arrive")
-    history = _action(actions, "history", "print the newest messages")
+    follow = _action(add, "follow", "print messages as they arrive")
+    history = _action(add, "history", "print the newest messages")
     history.add_argument("--limit", type=int, metavar="N", default=50, help="how many messages (default 50)")
-    export = _action(actions, "export", "write every message")
+    export = _action(add, "export", "write every message")
     export.add_argument("--format", choices=["jsonl", "csv"], default="jsonl", help="output format (default jsonl)")
-    backup = _action(actions, "backup", "copy the store to a new file")
+    backup = _action(add, "backup", "copy the store to a new file")
     backup.add_argument("file", metavar="FILE", help="the new file; it must not exist yet")
-    restore = _action(actions, "restore", "fill an empty store from a backup")
+    restore = _action(add, "restore", "fill an empty store from a backup")
     restore.add_argument("file", metavar="FILE", help="a file written by `ui-mcp chat backup`")
     for reader in (history, export, backup):
         reader.add_argument("--store", metavar="PATH|URL", help="a store other than the directory's")
@@ -49,10 +50,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         reader.add_argument("--after", metavar="ID", help="only messages after this id")
 
 
-def _action(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=f"{text.capitalize()}.")
+def _action(add: Callable[..., argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:
+    parser = add(name, help=text, description=f"{text.capitalize()}.")
     parser.add_argument("--dir", metavar="D", default=argparse.SUPPRESS, help="base directory (default .claude/ui)")
     _common(parser)
     return parser

@@ -10,11 +10,17 @@ To try it in the current shell: source <(ui-mcp completion bash), in fish: ui-mc
 """
 
 import argparse
+from collections.abc import Iterable
 
-from ui_mcp.cli.completion_words import Place, places
+from argcomplete import autocomplete
+from argcomplete.completers import BaseCompleter, DirectoriesCompleter, FilesCompleter
+from argcomplete.shell_integration import shellcode
 
 HELP = "print a completion script for bash, zsh or fish"
 SHELLS = ("bash", "zsh", "fish")
+PROGRAMS = ("ui-mcp", "nlui")
+FOLDERS = frozenset({"D", "DIR"})
+FILES = frozenset({"FILE", "CONFIG", "CONFIG|URL", "SPEC|CONFIG|URL", "PATH|URL"})
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,21 +28,33 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.cli.completion_scripts import script
-
-    print(script(options.shell, every_place()), end="")
+    print(shellcode(PROGRAMS, shell=options.shell), end="")
     return 0
 
 
-def every_place() -> list[Place]:
-    """Return the completions of `ui-mcp`, of `nlui` and of its other form, `ui-mcp nlui`."""
-    from ui_mcp.cli import nlui
-    from ui_mcp.cli.main import parser_of_all
-    from ui_mcp.cli.nlui import inspect
+def complete(program: str) -> None:
+    """Answer the completion request of a shell, which is in environment variables, and exit."""
+    # Without `always_complete_options`, options are listed only after a hyphen.
+    autocomplete(parser_of(program), always_complete_options=False, default_completer=PathCompleter())
 
-    found = [place for place in places("ui-mcp", parser_of_all()) if place.path != "ui-mcp nlui"]
-    for path in ("nlui", "ui-mcp nlui"):
-        serving, *_ = places(path, nlui.parser())
-        one, *below = places(path, inspect.parser())
-        found += [Place(path, one.commands, serving.options, serving.values), *below]
-    return found
+
+def parser_of(program: str) -> argparse.ArgumentParser:
+    """Return a parser of everything that can follow `ui-mcp` or `nlui`."""
+    if program == "ui-mcp":
+        from ui_mcp.cli.main import parser_of_all
+
+        return parser_of_all()
+    from ui_mcp.cli import nlui
+
+    parser = argparse.ArgumentParser(program)
+    nlui.arguments(parser)
+    return parser
+
+
+class PathCompleter(BaseCompleter):
+    """Completes values that are files or folders, as their metavar tells; suggests nothing for others."""
+
+    def __call__(self, *, prefix: str, action: argparse.Action, **_: object) -> Iterable[str]:
+        if action.metavar in FOLDERS:
+            return DirectoriesCompleter()(prefix)
+        return FilesCompleter()(prefix) if action.metavar in FILES else ()

@@ -4,11 +4,10 @@ import gc
 import os
 import sys
 
-from ui_mcp import processes  # noqa: F401 - records the parent process before the slow imports
-
 
 def main() -> int:
     """Run `ui-mcp` with the arguments of this process."""
+    _start("ui-mcp")
     arguments = sys.argv[1:]
     if arguments[:1] == ["nlui"]:
         return run_nlui(arguments[1:])
@@ -19,6 +18,15 @@ def main() -> int:
     from ui_mcp.cli.main import run
 
     return run(arguments, stdio)
+
+
+def _start(program: str) -> None:
+    """Exit with completions if a shell asks for them; else do what must come before the slow imports."""
+    if "_ARGCOMPLETE" in os.environ:
+        from ui_mcp.cli.completion import complete
+
+        complete(program)
+    from ui_mcp import processes  # noqa: F401 - records the parent process
 
 
 def _prepare(arguments: list[str]) -> None:
@@ -42,6 +50,7 @@ def _sends_chat_elsewhere(argument: str) -> bool:
 
 def nlui_main() -> int:
     """Run `nlui` with the arguments of this process."""
+    _start("nlui")
     return run_nlui(sys.argv[1:])
 
 

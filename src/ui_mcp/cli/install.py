@@ -7,8 +7,7 @@ and --force keeps your version as FILE.bak.
 import argparse
 
 from ui_mcp.cli import options as shared
-from ui_mcp.ui.installer import InstallResult, install
-from ui_mcp.ui.own_files import settle
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import Workspace
 
 HELP = "install skills, guides and scripts into a project"
@@ -20,15 +19,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from ui_mcp.ui.installer import install
+    from ui_mcp.ui.own_files import settle
+
     workspace = Workspace.at(options.dir)
     if workspace.base.is_dir():
         settle(workspace)
-    report(install(workspace, force=options.force))
+    report(install(workspace, force=options.force).as_json())
     return 0
 
 
-def report(result: InstallResult) -> None:
-    answer = result.as_json()
+def report(answer: JsonObject) -> None:
     if answer.get("version_skipped"):
         print(
             f"Skipped: installed version {answer['installed_version']} >= bundled version {answer['bundled_version']}"

@@ -3,8 +3,8 @@
 import argparse
 import os
 
-from ui_mcp.config import DEFAULT_DIR
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.workspace import DEFAULT_DIR
 
 FLAGS = {
     "host": "server.host",

@@ -18,7 +18,7 @@ Run `nlui COMMAND --help` for more on a command.
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ui_mcp.cli.main import ignore_broken_pipe, print_error
@@ -29,11 +29,20 @@ from ui_mcp.version import bundled_version
 HELP = "use APIs and MCP servers as tools (same as nlui)"
 TAKES_ALL = True
 LEVELS = ("warning", "info", "debug")
+SOURCE = "SPEC|CONFIG|URL"
+SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the URL of an API (default: the nlui.yaml found here)"
+AddParser = Callable[..., argparse.ArgumentParser]
 COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "trust", "serve")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: `run_words` parses the words."""
+    """Add everything that can follow `nlui`, for completion only; `run_words` chooses between two parsers."""
+    commands = parser.add_subparsers()
+    _add_commands(commands.add_parser)
+    serve = commands.add_parser("serve", help="chat with your APIs in the browser")
+    _add_source(serve)
+    for one in (parser, serve):
+        _add_serving_options(one)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -90,26 +99,122 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the serving forms."""
     found = argparse.ArgumentParser("nlui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument(
+    _add_source(found)
+    _add_serving_options(found)
+    return found
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "source", nargs="?", metavar="CONFIG|URL", help="nlui.yaml, an OpenAPI document, or the URL of an API"
     )
-    found.add_argument("--config", metavar="FILE", help="same as the first argument")
-    found.add_argument("--mcp", action="store_true", help="serve MCP over stdin and stdout")
-    found.add_argument("--mcp-sse", action="store_true", help="serve MCP over HTTP+SSE")
-    found.add_argument("--mcp-http", action="store_true", help="serve MCP over streamable HTTP")
-    found.add_argument("--mcp-port", type=port, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
-    found.add_argument("--host", metavar="ADDR", help="address to listen on (default 127.0.0.1)")
-    found.add_argument("--port", type=port, metavar="N", help="port of the chat (default 9000; 0 = any)")
-    found.add_argument("--compact", action="store_true", help="list only four tools, which find and call all others")
-    found.add_argument(
+
+
+def _add_serving_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="same as the first argument")
+    parser.add_argument("--mcp", action="store_true", help="serve MCP over stdin and stdout")
+    parser.add_argument("--mcp-sse", action="store_true", help="serve MCP over HTTP+SSE")
+    parser.add_argument("--mcp-http", action="store_true", help="serve MCP over streamable HTTP")
+    parser.add_argument("--mcp-port", type=port, metavar="N", help="port of the MCP listener (default 8080; 0 = any)")
+    parser.add_argument("--host", metavar="ADDR", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=port, metavar="N", help="port of the chat (default 9000; 0 = any)")
+    parser.add_argument("--compact", action="store_true", help="list only four tools, which find and call all others")
+    parser.add_argument(
         "--policy",
         choices=("host", "guard"),
         help="who asks before calls that change something: the MCP host, or nlui (guard)",
     )
-    found.add_argument("--log-level", choices=LEVELS, help="how much to log to stderr (default warning)")
-    found.add_argument("-v", action="count", dest="verbosity", help="log more to stderr")
-    found.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--log-level", choices=LEVELS, help="how much to log to stderr (default warning)")
+    parser.add_argument("-v", action="count", dest="verbosity", help="log more to stderr")
+    parser.add_argument("--version", action="store_true", help="print the version")
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of the one-shot commands."""
+    found = argparse.ArgumentParser("nlui")
+    _add_commands(found.add_subparsers(required=True, dest="command").add_parser)
     return found
+
+
+def _add_commands(add: AddParser) -> None:
+    _add_check(add)
+    for name in ("tools", "dump"):
+        _add_tools(add, name)
+    _add_call(add)
+    _add_audit(add)
+    _add_init(add)
+    _add_trust(add)
+
+
+def _add_check(add: AddParser) -> None:
+    parser = add(
+        "check",
+        help="report what was understood of each operation",
+        description="Read an OpenAPI document, a URL or a configuration, and report every operation that is not fully "
+        "supported. The exit code is 1 if something was skipped or a server does not answer.",
+    )
+    parser.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
+    parser.add_argument("--json", action="store_true", help="print the whole report as JSON")
+
+
+def _add_tools(add: AddParser, name: str) -> None:
+    parser = add(name, help="print the tools", description="Print every tool, one per line.")
+    parser.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
+    parser.add_argument(
+        "--format",
+        choices=("names", "mcp", "openai"),
+        default="names",
+        help="names (default), or JSON for mcp or openai",
+    )
+
+
+def _add_call(add: AddParser) -> None:
+    parser = add(
+        "call",
+        help="call one tool",
+        description="Call one tool and print its result; `nlui tools` lists the tools. "
+        "The exit code is 5 if the call fails.",
+    )
+    parser.add_argument("tool", metavar="TOOL", help="for example petstore__getPetById")
+    parser.add_argument("--config", dest="source", metavar=SOURCE, help=SOURCE_HELP)
+    parser.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
+    parser.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
+    parser.add_argument("--dry-run", action="store_true", help="show the request without sending it")
+
+
+def _add_audit(add: AddParser) -> None:
+    parser = add("audit", help="print the log of calls", description="Print the log of calls.")
+    parser.add_argument("action", choices=("tail", "export"), help="the newest lines, or all of them")
+    parser.add_argument("source", nargs="?", metavar="CONFIG", help="the nlui.yaml of the gateway")
+    parser.add_argument(
+        "--since", default="", metavar="TIME", help="a time in ISO 8601, or an age such as 30m, 12h or 7d"
+    )
+    parser.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="output format (default jsonl)")
+    parser.add_argument(
+        "-n", type=int, default=20, dest="count", metavar="N", help="number of lines for tail (default 20)"
+    )
+
+
+def _add_init(add: AddParser) -> None:
+    parser = add(
+        "init",
+        help="write an nlui.yaml to start from",
+        description="Write a commented nlui.yaml that only you can read. An existing file is never changed.",
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="file to write (default nlui.yaml)")
+
+
+def _add_trust(add: AddParser) -> None:
+    parser = add(
+        "trust",
+        help="agree to the nlui.yaml in this directory",
+        description="Show an nlui.yaml and ask whether to use it. A file in the working directory may have come with a "
+        "project, so it has no effect until you agree to it, and again after every change. "
+        "A file that you name on the command line needs no agreement.",
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="which file (default nlui.yaml)")
+    parser.add_argument("--yes", action="store_true", help="agree without being asked; still needs a terminal")
+    parser.add_argument("--revoke", action="store_true", help="withdraw an earlier agreement")
 
 
 def _meant(word: str) -> str | None:

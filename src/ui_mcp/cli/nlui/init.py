@@ -64,7 +64,7 @@ def _starter() -> str:
 
 
 def _init(options: argparse.Namespace) -> int:
-    file = Path(options.file)
+    file = Path(options.file or FILE)
     if file.exists():
         raise ConfigError(f"{file} already exists")
     text = _starter()

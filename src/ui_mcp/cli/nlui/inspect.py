@@ -4,12 +4,14 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
 
 from ui_mcp.app.commands.trust import ask_agreement, offer
 from ui_mcp.cli.main import print_error
+from ui_mcp.cli.nlui import command_parser
 from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
@@ -61,18 +63,16 @@ def line(names: Sequence[str], seconds: float) -> str:
 
 SOURCE_TIMEOUT = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
-SOURCE = "SPEC|CONFIG|URL"
-SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the URL of an API (default: the nlui.yaml found here)"
 
 
 def run_command(words: Sequence[str]) -> int:
     """Run one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
-    options = parser().parse_args(list(words))
+    options = command_parser().parse_args(list(words))
     try:
         # Commands without a source (init, trust) use no nlui.yaml that would need an agreement.
         if "source" in options:
             offer(options.source)
-        code: int = options.run(options)
+        code = _COMMANDS[options.command](options)
     except ConfigError as error:
         return _report_error(error, BAD_CONFIG)
     except UpstreamError as error:
@@ -80,73 +80,6 @@ def run_command(words: Sequence[str]) -> int:
     except InvalidArgumentsError as error:
         return _report_error(error, USAGE)
     return code
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the one-shot commands."""
-    found = argparse.ArgumentParser("nlui")
-    commands = found.add_subparsers(required=True)
-    check = commands.add_parser(
-        "check",
-        help="report what was understood of each operation",
-        description="Read an OpenAPI document, a URL or a configuration, and report every operation that is not fully "
-        "supported. The exit code is 1 if something was skipped or a server does not answer.",
-    )
-    check.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
-    check.add_argument("--json", action="store_true", help="print the whole report as JSON")
-    check.set_defaults(run=lambda options: run(_check, options))
-    for name in ("tools", "dump"):
-        tools = commands.add_parser(name, help="print the tools", description="Print every tool, one per line.")
-        tools.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
-        tools.add_argument(
-            "--format",
-            choices=("names", "mcp", "openai"),
-            default="names",
-            help="names (default), or JSON for mcp or openai",
-        )
-        tools.set_defaults(run=lambda options: run(_tools, options))
-    call = commands.add_parser(
-        "call",
-        help="call one tool",
-        description="Call one tool and print its result; `nlui tools` lists the tools. "
-        "The exit code is 5 if the call fails.",
-    )
-    call.add_argument("tool", metavar="TOOL", help="for example petstore__getPetById")
-    call.add_argument("--config", dest="source", metavar=SOURCE, help=SOURCE_HELP)
-    call.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
-    call.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
-    call.add_argument("--dry-run", action="store_true", help="show the request without sending it")
-    call.set_defaults(run=lambda options: run(_call, options))
-    audit = commands.add_parser("audit", help="print the log of calls", description="Print the log of calls.")
-    audit.add_argument("action", choices=("tail", "export"), help="the newest lines, or all of them")
-    audit.add_argument("source", nargs="?", metavar="CONFIG", help="the nlui.yaml of the gateway")
-    audit.add_argument(
-        "--since", default="", metavar="TIME", help="a time in ISO 8601, or an age such as 30m, 12h or 7d"
-    )
-    audit.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="output format (default jsonl)")
-    audit.add_argument(
-        "-n", type=int, default=20, dest="count", metavar="N", help="number of lines for tail (default 20)"
-    )
-    audit.set_defaults(run=_audit)
-    init = commands.add_parser(
-        "init",
-        help="write an nlui.yaml to start from",
-        description="Write a commented nlui.yaml that only you can read. An existing file is never changed.",
-    )
-    init.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"file to write (default {FILE})")
-    init.set_defaults(run=_init)
-    trust = commands.add_parser(
-        "trust",
-        help="agree to the nlui.yaml in this directory",
-        description="Show an nlui.yaml and ask whether to use it. A file in the working directory may have come with a "
-        "project, so it has no effect until you agree to it, and again after every change. "
-        "A file that you name on the command line needs no agreement.",
-    )
-    trust.add_argument("file", nargs="?", default=FILE, metavar="FILE", help=f"which file (default {FILE})")
-    trust.add_argument("--yes", action="store_true", help="agree without being asked; still needs a terminal")
-    trust.add_argument("--revoke", action="store_true", help="withdraw an earlier agreement")
-    trust.set_defaults(run=_trust)
-    return found
 
 
 async def _check(options: argparse.Namespace) -> int:
@@ -301,12 +234,23 @@ def _print_result(result: ToolResult) -> None:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    file = place_of(Path(options.file))
+    file = place_of(Path(options.file or FILE))
     if options.revoke:
         taken = Agreements().remove(file)
         print("Withdrawn; this takes effect at the next start." if taken else f"There is no agreement for {file}.")
         return 0
     return ask_agreement([trust_request(file)], "nlui trust", yes=options.yes)
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "check": partial(run, _check),
+    "tools": partial(run, _tools),
+    "dump": partial(run, _tools),
+    "call": partial(run, _call),
+    "audit": _audit,
+    "init": _init,
+    "trust": _trust,
+}
 
 
 def _report_error(error: UiMcpError, code: int) -> int:
