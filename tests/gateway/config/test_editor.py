@@ -53,6 +53,28 @@ def test_comments_references_and_order_survive_a_change() -> None:
     assert "model: large" in text
 
 
+@pytest.mark.covers("GW-CFG-3")
+def test_what_is_added_stands_before_the_comment_of_the_next_section() -> None:
+    tree = parse(FILE.encode())
+    tree["llm"]["max_output_tokens"] = 100
+    tree["targets"] = [*tree["targets"], {"name": "two"}]
+
+    text = edited(FILE, tree)
+
+    added = ("  max_output_tokens: 100\n", "  - name: two\n")
+    assert [text.index(line) + len(line) for line in added] == [text.index("\n# APIs"), text.index("\n# The end.")]
+    assert text.replace(added[0], "").replace(added[1], "") == FILE
+
+
+@pytest.mark.covers("GW-CFG-3")
+def test_what_is_removed_leaves_the_comment_of_the_next_section() -> None:
+    tree = parse(FILE.encode())
+    del tree["targets"]
+
+    removed = FILE[FILE.index("targets:") : FILE.index("\n# The end.")]
+    assert edited(FILE, tree) == FILE.replace(removed, "")
+
+
 @pytest.mark.covers("UI-LINK-1")
 def test_a_change_is_written_through_no_link(tmp_path: Path) -> None:
     file, victim = tmp_path / "nlui.yaml", tmp_path / "victim"
