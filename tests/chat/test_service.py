@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ui_mcp.chat.http import event_stream
+from ui_mcp.chat.http import message_events
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Chat, ReadRequest, open_chat
@@ -110,7 +110,7 @@ async def test_who_came_before_an_interruption_is_sent_home_although_it_does_not
     chat.tail.cancel_waiters()
     with anyio.fail_after(30):
         waited = await chat.wait(AGENT, asked, 60)
-        streamed = [part async for part in event_stream(chat, HUMAN, asked)]
+        streamed = [part async for part in message_events(chat, HUMAN, asked)]
 
     assert waited.messages == ()
     assert streamed == ["retry: 1000\n\n"]

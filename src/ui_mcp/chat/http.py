@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 import anyio
 from pydantic import ValidationError
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -30,6 +30,7 @@ from ui_mcp.webserver.person_auth import (
     mark_person,
     refusal,
 )
+from ui_mcp.webserver.responses import event_stream, event_text
 from ui_mcp.webserver.server import received_at
 from ui_mcp.webserver.static import shared_style_route
 from ui_mcp.workspace import BUNDLE
@@ -54,10 +55,7 @@ def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: Pa
     ]
 
 
-BEAT_SECONDS = 15.0
-
-
-async def event_stream(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIterator[str]:
+async def message_events(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIterator[str]:
     """Yield the messages after the cursor as server-sent events until interrupted.
 
     Each stream reads the store itself, so that a slow client does not delay others.
@@ -70,37 +68,20 @@ async def event_stream(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIte
             version = chat.tail.version
             page = await chat.read(who, ReadRequest(after, conversation=ask.conversation))
             if page.messages:
-                yield "".join(_message_event(message) for message in page.messages)
+                yield "".join(event_text("message", entry(one), id_text(one.id)) for one in page.messages)
             after = optional_id(page.last)
             if page.has_more:
                 continue
             newest = await chat.receipts.read(ask.conversation)
             if newest != receipts:
                 receipts = newest
-                yield _event("receipts", newest)
-            while await _is_quiet(chat, version):
-                yield ": alive\n\n"
-
-
-async def _is_quiet(chat: Chat, version: int) -> bool:
-    """Wait for a change; return True if there was none for `BEAT_SECONDS`."""
-    with anyio.move_on_after(BEAT_SECONDS):
-        await chat.tail.wait_version(version)
-        return False
-    return True
-
-
-def _message_event(message: Message) -> str:
-    return f"id: {id_text(message.id)}\n{_event('message', entry(message))}"
+                yield event_text("receipts", newest)
+            await chat.tail.wait_version(version)
 
 
 def entry(message: Message) -> JsonObject:
     """Return a message as JSON, with the `client_id` by which the sender's page matches it to its local echo."""
     return message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
-
-
-def _event(name: str, body: JsonObject) -> str:
-    return f"event: {name}\ndata: {dumps(body)}\n\n"
 
 
 MAX_BODY = 1024 * 1024
@@ -185,9 +166,7 @@ class ChatBridge:
             after = await chat.head(who, _conversation(request))
         ask = ReadRequest(after, conversation=_conversation(request), received_at=received_at(request))
         await chat.read(who, ask)  # raises now: an invalid request gets an error status, not a broken stream
-        # X-Accel-Buffering: nginx would hold events back.
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(event_stream(chat, who, ask), media_type="text/event-stream", headers=headers)
+        return event_stream(message_events(chat, who, ask))
 
     async def _post(self, request: Request, chat: Chat, who: Principal) -> Response:
         args = await _body(request)

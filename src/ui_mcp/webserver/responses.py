@@ -127,12 +127,14 @@ def failure(request: HTTPConnection, status: int, title: str, text: str, *, star
 KEEP_ALIVE = 15.0
 
 
-def event_text(name: str, data: JsonObject, number: str) -> str:
-    return f"id: {number}\nevent: {name}\ndata: {dumps(data)}\n\n"
+def event_text(name: str, data: JsonObject, number: str = "") -> str:
+    """Return one server-sent event; without a number, it leaves the client's Last-Event-ID as it is."""
+    first = f"id: {number}\n" if number else ""
+    return f"{first}event: {name}\ndata: {dumps(data)}\n\n"
 
 
 def event_stream(texts: AsyncIterator[str]) -> StreamingResponse:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx would hold events back
     return StreamingResponse(kept_alive(texts), media_type="text/event-stream", headers=headers)
 
 
