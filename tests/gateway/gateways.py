@@ -34,8 +34,10 @@ THINGS = document(
 
 
 @asynccontextmanager
-async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Json) -> AsyncIterator[GatewayService]:
-    """Run a gateway under the guard policy; it has the API `shop` when a server is given."""
+async def gateway(
+    folder: Path, recorder: Recorder | None = None, *, ready: bool = True, **settings: Json
+) -> AsyncIterator[GatewayService]:
+    """Run a gateway under the guard policy; it has the API `shop`, read if `ready`, when a server is given."""
     if recorder is not None:
         (folder / "shop.json").write_text(dumps(THINGS))
         shop = {"name": "shop", "spec": str(folder / "shop.json"), "base_url": recorder.url}
@@ -44,7 +46,8 @@ async def gateway(folder: Path, recorder: Recorder | None = None, **settings: Js
     settings["mcp"] = {"startup_wait_ms": 120_000, **settings.get("mcp", {})}
     around = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
     async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
-        await found.ready()
+        if ready:
+            await found.ready()
         yield found
 
 

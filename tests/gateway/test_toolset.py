@@ -9,8 +9,11 @@ import pytest
 from gateway.conftest import MakeTarget, Recorder, document
 from gateway.gateways import gateway
 from ui_mcp.errors import DeniedError
+from ui_mcp.gateway.config.configuration import GatewayOptions
+from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.toolset import GatewayToolset, instructions
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.toolkit.tool import Call
 
 ODD = str(Path(__file__).parents[1] / "integration" / "gateway_upstreams" / "odd_server.py")
@@ -47,6 +50,18 @@ async def test_instructions_name_sources_and_options_within_two_kilobytes(tmp_pa
     assert "_fields" in text
     assert "nlui__search" in text
     assert len(text) <= 2000
+
+
+async def test_clients_are_told_of_an_apis_tools_once_they_are_known(tmp_path: Path, recorder: Recorder) -> None:
+    async with gateway(tmp_path, recorder, ready=False) as found:
+        service = McpServer(gateway_definition(found, GatewayOptions()))
+        early = service.options().instructions or ""
+        await found.ready()
+        late = service.options().instructions or ""
+
+    assert "\nshop: an HTTP API" in early
+    assert "0 tools" not in early
+    assert "\nshop: Ours (3 tools)" in late
 
 
 @pytest.mark.covers("R-CO-1", "R-CO-2")

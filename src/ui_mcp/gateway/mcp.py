@@ -1,6 +1,7 @@
 """What MCP clients of the gateway see: its own resources, and resources and prompts of mounted servers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -271,7 +272,7 @@ def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> Serv
         toolset=AskToolset(gateway, GatewayToolset(gateway, mode="compact" if options.compact else None)),
         resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
         announcements=gateway.announcements,
-        instructions=instructions(gateway),
+        instructions=partial(instructions, gateway),
         prompts=MountedPrompts(gateway),
         tools_per_page=gateway.settings.catalogue.page_size,
         list_changed=frozenset({"tools", "resources", "prompts"}),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import anyio
@@ -40,7 +41,11 @@ class ClientConnection:
         self._client_requests = ClientRequests()
         self._in_flight: dict[messages.RequestId, anyio.CancelScope] = {}
         self._connection = Connection.for_loop(_Unsolicited(self.queue, self._client_requests), session_id=session_id)
-        self._handshake = ServerRunner(service.server, self._connection, {}, init_options=service.options)
+
+    @cached_property
+    def _handshake(self) -> ServerRunner[JsonObject]:
+        # Created with the first message: instructions may depend on sources that load while the client connects.
+        return ServerRunner(self.service.server, self._connection, {}, init_options=self.service.options())
 
     @property
     def version(self) -> str:

@@ -46,7 +46,8 @@ class ServerDefinition:
     toolset: Toolset
     resources: ResourceSet | None = None
     announcements: Announcements = field(default_factory=Announcements)
-    instructions: str | None = None
+    instructions: str | Callable[[], str] | None = None
+    """What models should know; a function is called for each client that connects."""
     prompts: Prompts | None = None
     list_changed: frozenset[ListKind] = frozenset({"resources"})
     """The lists that can change while a client is connected."""
@@ -65,6 +66,9 @@ class ServerDefinition:
     """Whether any tool's schema has `x-mcp-header` annotations."""
     extra_handlers: Mapping[str, tuple[type[Any], Callable[..., Awaitable[Any]]]] = field(default_factory=dict)
     """Further SDK request handlers by method: (params model, handler)."""
+
+    def current_instructions(self) -> str | None:
+        return self.instructions() if callable(self.instructions) else self.instructions
 
     def canonical(self, uri: str) -> str:
         """Return the URI that an alias stands for, or `uri` itself."""

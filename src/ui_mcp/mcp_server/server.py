@@ -53,10 +53,14 @@ class McpServer:
         self.definition = definition
         self.subscriptions = Subscriptions(definition)
         self.server: Server[JsonObject] = self._server()
-        self.options: InitializationOptions = self.server.create_initialization_options(
+        self._options: InitializationOptions = self.server.create_initialization_options(
             NotificationOptions(**{f"{kind}_changed": True for kind in definition.list_changed}),
             experimental_capabilities=dict(definition.experimental) or None,
         )
+
+    def options(self) -> InitializationOptions:
+        """Return what a client that connects now is told in the handshake."""
+        return self._options.model_copy(update={"instructions": self.definition.current_instructions()})
 
     def close(self) -> None:
         """End every subscription stream."""
@@ -68,7 +72,6 @@ class McpServer:
             definition.name,
             version=definition.version,
             title=definition.title,
-            instructions=definition.instructions,
             cache_hints=_HINTS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -107,13 +110,13 @@ class McpServer:
         return answer
 
     async def _discover(self, ctx: Context, params: RequestParams) -> JsonObject:
-        capabilities = self.options.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
+        capabilities = self._options.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
         capabilities.pop("experimental", None)  # of the handshake era only
         if self.definition.extensions:
             capabilities["extensions"] = dict(self.definition.extensions)
         answer = {"supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "capabilities": capabilities}
-        named = {"instructions": self.definition.instructions} if self.definition.instructions else {}
-        return results.complete({**answer, **named})
+        instructions = self.definition.current_instructions()
+        return results.complete({**answer, "instructions": instructions} if instructions else answer)
 
     async def _list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> Any:
         call = call_of(ctx)

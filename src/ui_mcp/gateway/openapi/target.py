@@ -96,8 +96,9 @@ class Target:
 
     def instructions(self) -> str:
         """Return one line for the server's instructions."""
-        words = self._settings.description or (self._api.title if self._api else "")
-        return f"{self.name}: {words} ({len(self._tools.entries)} tools)"
+        if self._api is None:  # its tools are not known yet
+            return f"{self.name}: {self._settings.description or 'an HTTP API'}"
+        return f"{self.name}: {self._settings.description or self._api.title} ({len(self._tools.entries)} tools)"
 
     async def describe(self, name: str) -> JsonObject:
         """Return the full input schema and the document's description of a tool."""
