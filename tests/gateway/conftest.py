@@ -113,7 +113,7 @@ def make_target(tmp_path: Path) -> MakeTarget:
             TargetSettings.model_validate(settings),
             cache=DocumentCache(tmp_path / "cache"),
             store=ResultStore(tmp_path / "results"),
-            scrubber=SecretMasker(),
+            masker=SecretMasker(),
         )
 
     return make

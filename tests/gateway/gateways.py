@@ -53,4 +53,4 @@ async def gateway(
 
 async def at_its_source(found: GatewayService, name: str, arguments: JsonObject, call: Call = Call()) -> ToolResult:
     """Call a tool as policy would have allowed it."""
-    return await found.catalogue.call(name, arguments, call, Permit(found.catalogue.entry(name).fingerprint))
+    return await found.catalog.call(name, arguments, call, Permit(found.catalog.entry(name).fingerprint))

@@ -46,27 +46,27 @@ class Judged:
     sent: list[Sent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.scrubber = SecretMasker()
+        self.masker = SecretMasker()
         parts = Parts(
             Credentials({}, {}, Tokens(_nowhere)),
             Sender(lambda *_: httpx2.AsyncClient(transport=httpx2.MockTransport(self._received)), "test"),
             Files((self.folder,), _nothing),
-            Responses(ResultStore(self.folder / "results"), self.scrubber),
-            self.scrubber,
+            Responses(ResultStore(self.folder / "results"), self.masker),
+            self.masker,
         )
         self.target = Target(TargetSettings(name="api", set_auth=False), parts)
-        self.catalogue = Catalog()
-        self.catalogue.add(self.target)
+        self.catalog = Catalog()
+        self.catalog.add(self.target)
         self.start()
 
     def start(self) -> None:
         """Begin, or begin anew after a restart, with what the store kept."""
         self.store = open_store(str(self.folder / "approvals.db"))
         self.approvals = ApprovalService(self.store)
-        self._audit = Audit(self.folder / "audit.jsonl", "full", self.scrubber)
+        self._audit = Audit(self.folder / "audit.jsonl", "full", self.masker)
         approval = ApprovalSettings(sync_wait_s=0)
         enforcement = EnforcementSettings(lambda _: Policy(self.mode, self.standing, self.fixed), approval)
-        self.enforcer = PolicyEnforcer(self.catalogue, self.approvals, enforcement, self._audit, self.scrubber)
+        self.enforcer = PolicyEnforcer(self.catalog, self.approvals, enforcement, self._audit, self.masker)
 
     def end(self) -> None:
         self.store.close()
@@ -75,7 +75,7 @@ class Judged:
     def adopt(self, document: Json) -> None:
         """Take a document, as a reload does."""
         if self.target.adopt(read_api(Document("api.json", {"api.json": document}, Notes()))):
-            self.catalogue.changed()
+            self.catalog.changed()
 
     @property
     def noted(self) -> Sequence[JsonObject]:

@@ -512,7 +512,7 @@ class Shifty:
         assert self.listeners is not None
         self.listeners.list_changed("tools")
         with anyio.fail_after(120):
-            while not is_there(found.catalogue.entry("far__send").tool):
+            while not is_there(found.catalog.entry("far__send").tool):
                 await anyio.sleep(0.01)
 
 

@@ -24,7 +24,7 @@ ROOM = 640 * 1024 * 1024
 
 def target(folder: Path, **settings: str) -> LiveTarget:
     given = TargetSettings.model_validate({"name": "api", **settings})
-    return LiveTarget(given, cache=DocumentCache(folder), store=ResultStore(folder), scrubber=SecretMasker())
+    return LiveTarget(given, cache=DocumentCache(folder), store=ResultStore(folder), masker=SecretMasker())
 
 
 async def reads(folder: Path, **settings: str) -> str:

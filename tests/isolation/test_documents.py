@@ -69,7 +69,7 @@ async def test_a_document_that_breaks_leaves_its_old_tools_and_every_other_sourc
             health = next(one for one in found.health() if one.name == "changing")
 
             assert await answers(found), name
-            assert found.catalogue.has("changing__a"), name
+            assert found.catalog.has("changing__a"), name
             assert (health.error == "") == (name in READABLE), name
 
 
@@ -83,7 +83,7 @@ async def test_a_broken_upload_is_refused_or_noted_and_the_others_answer(tmp_pat
         for name, text in BROKEN.items():
             try:
                 added = await targets.upload(source := f"up{len(found.targets)}", text)
-                assert found.catalogue.has(f"{source}__a"), (name, added)
+                assert found.catalog.has(f"{source}__a"), (name, added)
             except UiMcpError:
                 assert name in REFUSED
             assert await answers(found), name

@@ -54,7 +54,7 @@ async def test_a_malformed_tool_is_left_out_or_repaired_and_named_in_the_health(
 
     async with gateway(tmp_path, recorder, mcp={"servers": servers}) as found:
         assert not (await at_its_source(found, "shop__listThings", {}, Call())).is_error
-        listed = {entry.name: results.tool(entry.tool) for entry in found.catalogue.entries()}
+        listed = {entry.name: results.tool(entry.tool) for entry in found.catalog.entries()}
         health = {one.name: one for one in found.health()}
         dumps(list(listed.values()))
 

@@ -57,7 +57,7 @@ async def _app(kind: str, folder: Path, port: int, stack: AsyncExitStack) -> Any
     rules = AccessRules(ports=frozenset({port}), sockets_without_origin=kind == "nlui")
     if kind == "approvals":
         found = await stack.enter_async_context(gateway(folder))
-        pages = ApprovalPages(found.approvals, found.proposals, found.replay, found.scrubber)
+        pages = ApprovalPages(found.approvals, found.proposals, found.replay, found.masker)
         return approvals_app(port, pages, found.approvals)
     if kind == "nlui":
         settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": {"provider": "scripted"}})

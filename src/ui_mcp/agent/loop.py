@@ -84,9 +84,9 @@ class Loop:
         settings: LoopSettings,
         deltas: Deltas = Deltas(),
         *,
-        questions: ApprovalLookup | None = None,
+        approvals: ApprovalLookup | None = None,
         handlers: Sequence[Handler] = (),
-        noted: Callable[[Toolset], Toolset] = lambda tools: tools,
+        audited: Callable[[Toolset], Toolset] = lambda tools: tools,
     ) -> None:
         self._model = model
         self._writer = writer
@@ -94,12 +94,12 @@ class Loop:
         self._deltas = deltas
         self._control = TurnControl()
         self._call = Call(principal=settings.principal)
-        self._tools = Combined([noted(ControlTools(self._control, settings.legacy)), tools])
+        self._tools = Combined([audited(ControlTools(self._control, settings.legacy)), tools])
         self._handlers = handlers
         self._seen = 0
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}
         call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, self._call)
-        self._calls = Calls(self._tools, writer, call_settings, questions)
+        self._calls = Calls(self._tools, writer, call_settings, approvals)
 
     async def turn(self, news: Callable[[], Awaitable[object]], background: TaskGroup) -> EndReason:
         """Run until the turn ends; `news` writes new messages of people to the journal.

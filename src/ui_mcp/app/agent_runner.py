@@ -86,9 +86,9 @@ async def _agent(options: AgentOptions) -> int:
                 tools,
                 writer,
                 settings,
-                questions=watch,
+                approvals=watch,
                 handlers=[UpstreamChanges(gateway.on_upstream_change)],
-                noted=lambda own: gateway.audited(own, "loop"),
+                audited=lambda own: gateway.audited(own, "loop"),
             ),
             ready=lambda writer: tasks.start_soon(watch.catch_up, writer),
         )

@@ -12,7 +12,7 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.names import closest
 from ui_mcp.toolkit.tool import Call, ToolResult
 
-_log = logger("compositor")
+_log = logger("gateway")
 T = TypeVar("T")
 
 

@@ -96,18 +96,18 @@ class PolicyEnforcer:
 
     def __init__(
         self,
-        catalogue: Catalog,
+        catalog: Catalog,
         approvals: ApprovalService,
         settings: EnforcementSettings,
         audit: Audit,
-        scrubber: SecretMasker,
+        masker: SecretMasker,
     ) -> None:
-        self._catalogue = catalogue
+        self._catalog = catalog
         self._approvals = approvals
         self._settings = settings
         self._log = CallLog(audit)
-        self._scrubber = scrubber
-        self._questions = Questions(catalogue, approvals, settings, self._log, scrubber)
+        self._masker = masker
+        self._questions = Questions(catalog, approvals, settings, self._log, masker)
         approvals.preview = self._questions.previewed
         self._granted: list[Grant] = []
 
@@ -118,7 +118,7 @@ class PolicyEnforcer:
             DeniedError: policy or a person denied the call.
             InvalidArgumentsError: the arguments do not fit the tool.
         """
-        entry = self._catalogue.entry(name)
+        entry = self._catalog.entry(name)
         # Decided here and nowhere else: a dry run reaches only `preview`, which cannot send.
         if self._is_dry_run(entry, arguments, call):
             return await self._dry_run(entry, arguments, call)
@@ -170,7 +170,7 @@ class PolicyEnforcer:
         call = row.call()
         outcome = "user_approve_edited" if row.decision == "approve_with_edit" else "user_approve"
         try:
-            entry = self._catalogue.entry(row.tool)
+            entry = self._catalog.entry(row.tool)
             arguments = self._questions.arguments_of(row)
             self._questions.forget(row)
             # The rules may have changed since the person was asked.
@@ -196,7 +196,7 @@ class PolicyEnforcer:
             self._log.note(entry, {}, call, "invalid", is_error=True)
             raise
         try:
-            return self._catalogue.is_dry_run(entry.name, arguments, call)
+            return self._catalog.is_dry_run(entry.name, arguments, call)
         except InvalidArgumentsError:
             self._log.note(entry, arguments, call, "invalid", is_error=True)
             raise
@@ -217,7 +217,7 @@ class PolicyEnforcer:
 
     async def _ask(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> ToolResult:
         row = await self._questions.ask(entry, arguments, call, verdict)
-        question = await elicit_by_result(self._approvals, row, call, self._scrubber)
+        question = await elicit_by_result(self._approvals, row, call, self._masker)
         if question is not None:
             self._log.note(entry, arguments, call, "asked", row.id)
             return question
@@ -225,7 +225,7 @@ class PolicyEnforcer:
         seconds = timeout_for(call) if timeout_for else self._settings.approvals.sync_wait_s
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(elicit_by_request, self._approvals, row, call, self._scrubber)
+                group.start_soon(elicit_by_request, self._approvals, row, call, self._masker)
                 row = await self._questions.settled(row.id, seconds)
                 group.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
@@ -238,7 +238,7 @@ class PolicyEnforcer:
         """Create a new approval for a call that changed after it was approved."""
         reason = EDITED if row.decision == "approve_with_edit" else CHANGED
         try:
-            entry = self._catalogue.entry(row.tool)
+            entry = self._catalog.entry(row.tool)
             self._log.note(entry, row.arguments, call, "changed", row.id)
             fresh = await self._questions.ask(entry, arguments, call, Verdict("ask", reason))
         except UiMcpError as error:
@@ -310,10 +310,10 @@ class PolicyEnforcer:
 
     async def _call_source(self, entry: Entry, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
         if entry.kind != "backend":
-            return await self._catalogue.call(entry.name, arguments, call, permit)
+            return await self._catalog.call(entry.name, arguments, call, permit)
         # The output of a mounted server is untrusted: it is labelled, and its nesting is limited.
         labelled = label_call(call, entry.source)
-        result = await self._catalogue.call(entry.name, arguments, labelled, permit)
+        result = await self._catalog.call(entry.name, arguments, labelled, permit)
         blocks = [part.block for part in result.content if isinstance(part, Relayed)]
         if is_deeper([result.structured, result.meta, blocks], MAX_FOREIGN_DEPTH):
             raise UpstreamError(f"{entry.source} answered {entry.name} with JSON that is nested too deeply")
@@ -321,6 +321,6 @@ class PolicyEnforcer:
 
     def _entry_of(self, row: Approval) -> Entry | None:
         try:
-            return self._catalogue.entry(row.tool)
+            return self._catalog.entry(row.tool)
         except UnknownToolError:
             return None

@@ -27,7 +27,7 @@ from ui_mcp.version import bundled_version
 
 JSON = "application/json"
 _LIST_TIMEOUT_SECONDS = 5.0
-_log = logger("compositor.resources")
+_log = logger("gateway.resources")
 T = TypeVar("T")
 
 
@@ -78,7 +78,7 @@ class OwnResources:
         gateway = self._gateway
         match (scheme, *path):
             case ("nlui", "health"):
-                return {"sources": health_json(gateway.health()), "tools": len(gateway.catalogue.entries())}
+                return {"sources": health_json(gateway.health()), "tools": len(gateway.catalog.entries())}
             case ("nlui", "targets", name, "report") if name in gateway.targets:
                 api = gateway.targets[name].source.api
                 return api.report() if api else {"error": gateway.targets[name].source.error}
@@ -93,10 +93,10 @@ class OwnResources:
 
     async def _approvals(self, path: list[str], query: Mapping[str, list[str]], call: Call) -> Json:
         """Return a caller's own approvals in full, and only an outline of other callers' approvals."""
-        approvals, scrub = self._gateway.approvals, self._gateway.scrubber
+        approvals, masker = self._gateway.approvals, self._gateway.masker
 
         def seen(row: Approval) -> JsonObject:
-            return row.to_json(scrub) if row.belongs_to(call.principal, call.connection) else row.outline()
+            return row.to_json(masker) if row.belongs_to(call.principal, call.connection) else row.outline()
 
         match path:
             case ["pending"]:
@@ -122,7 +122,7 @@ class OwnResources:
             return {"state": "initializing"}
         if found.state == "failed":
             return {"state": "failed", "error": found.error}
-        source = self._gateway.catalogue.source(name)
+        source = self._gateway.catalog.source(name)
         tools = [entry.name for entry in source.entries()] if source else []
         state: JsonObject = {"state": "running" if found.state == "active" else found.state, "tools": tools}
         mount = self._gateway.mounts.get(name)

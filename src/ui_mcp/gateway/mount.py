@@ -21,7 +21,7 @@ from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
-_log = logger("compositor.mount")
+_log = logger("gateway.mount")
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
 _FAILURE_WINDOW_SECONDS = 60.0

@@ -130,7 +130,7 @@ def _labelled(method: str, params: JsonObject, server: str) -> JsonObject:
     return {**params, "message": f"The server {server} asks: {escape_control(str(params.get('message', '')))}"}
 
 
-_log = logger("compositor.mounts")
+_log = logger("gateway.mounts")
 _LIST = TypeAdapter(tuple[BackendSettings, ...])
 _FILE = TypeAdapter(dict[str, Json])
 

@@ -141,7 +141,7 @@ def _shortened(value: Json, limit: int, path: str, cuts: dict[str, Cut]) -> Json
 _LIFETIME_SECONDS = 3600.0
 _MAX_TOTAL_BYTES = 500 * 1024 * 1024
 _MAX_HELD_BYTES = 50 * 1024 * 1024
-_log = logger("compositor.results")
+_log = logger("gateway.results")
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 

@@ -215,7 +215,7 @@ async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]
     """Serve the approvals page on a loopback port until cancelled; `opened` gets its address."""
     listener = _person_socket(gateway)
     port = port_of(listener)
-    pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.scrubber)
+    pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker)
     async with person_listening(
         approvals_app(port, pages, gateway.approvals), listener, gateway.settings.server.allowed_users
     ):
@@ -225,7 +225,7 @@ async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]
 
 def approval_routes(gateway: GatewayService) -> Routes:
     """Return the approval routes, for a listener that authenticates the person."""
-    return ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.scrubber).routes()
+    return ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes()
 
 
 def _person_socket(gateway: GatewayService) -> socket.socket:
@@ -241,4 +241,4 @@ def _person_socket(gateway: GatewayService) -> socket.socket:
 
 def _health(gateway: GatewayService) -> JsonObject:
     sources = health_json(gateway.health())
-    return {"status": "ok", "tools": len(gateway.catalogue.entries()), "sources": sources}
+    return {"status": "ok", "tools": len(gateway.catalog.entries()), "sources": sources}

@@ -43,7 +43,7 @@ from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 
-_log = logger("compositor")
+_log = logger("gateway")
 _REPLAYED_CALLS = 200
 _OWN_SCHEMES = ("nlui://", "compositor://", "approvals://", "ui://")
 
@@ -69,17 +69,17 @@ class GatewayService:
     def __init__(self, settings: GatewaySettings, context: GatewayContext) -> None:
         self.settings = settings
         self.context = context
-        self.scrubber = SecretMasker()
-        self.scrubber.add(context.secrets)
+        self.masker = SecretMasker()
+        self.masker.add(context.secrets)
         self.announcements = context.announcements
-        self.catalogue = Catalog(self._catalogue_changed)
+        self.catalog = Catalog(self._catalog_changed)
         self.results = ResultStore(context.data / "results")
         self.store = open_store(settings.approvals_in(context.data))
         self.approvals = ApprovalService(self.store, announce=self.announcements.resource_updated)
-        self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalogue.entries()))
-        self._audit = Audit(audit_file(settings, context.data), settings.audit.level, self.scrubber)
+        self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalog.entries()))
+        self._audit = Audit(audit_file(settings, context.data), settings.audit.level, self.masker)
         enforcement = EnforcementSettings(self.policy, settings.approvals, context.approval_timeout, context.where)
-        self.enforcer = PolicyEnforcer(self.catalogue, self.approvals, enforcement, self._audit, self.scrubber)
+        self.enforcer = PolicyEnforcer(self.catalog, self.approvals, enforcement, self._audit, self.masker)
         self.admins = frozenset(settings.admins)
         self._listeners: list[Callable[[str, str | None], None]] = []
         self.failures: dict[str, Health] = {}
@@ -110,12 +110,12 @@ class GatewayService:
 
     def health(self) -> list[Health]:
         """Return the health of all sources, including those that could not be set up."""
-        return [self._masked(one) for one in (*self.catalogue.health(), *self.failures.values())]
+        return [self._masked(one) for one in (*self.catalog.health(), *self.failures.values())]
 
     def _masked(self, one: Health) -> Health:
         """Mask secrets that a command line, an address or an error may contain."""
-        scrub = self.scrubber
-        return replace(one, where=scrub.text(one.where), error=scrub.text(one.error), details=scrub.json(one.details))
+        text, details = self.masker.text, self.masker.json(one.details)
+        return replace(one, where=text(one.where), error=text(one.error), details=details)
 
     async def ready(self) -> None:
         """Wait for the first tool lists: of local documents always, of other sources up to `mcp.startup_wait_ms`."""
@@ -148,7 +148,7 @@ class GatewayService:
             state_changed=self._on_state_changed,
             ending=lambda: self._ending,
         )
-        self.catalogue.add(mount)
+        self.catalog.add(mount)
         self.mounts[settings.name] = mount
         self._workers.start(settings.name, mount.run, mount.boundary)
         return mount
@@ -183,7 +183,7 @@ class GatewayService:
             MountError: there is already a source of this name.
         """
         name = source_name(settings.name or settings.base_url or settings.spec)
-        if self._stack is None or any(source.name == name for source in self.catalogue.sources()):
+        if self._stack is None or any(source.name == name for source in self.catalog.sources()):
             raise MountError(f"There is a source named {name!r}; choose another name", name=name)
         await self._add_target(settings, self._stack)
         self._added.add(name)
@@ -217,16 +217,16 @@ class GatewayService:
             await self._try_target(target)
         for backend in mounts.start:
             await self._add_backend(backend)
-        self.catalogue.changed()
+        self.catalog.changed()
 
     async def refresh_targets(self) -> None:
         for target in list(self.targets.values()):
             if await target.refresh():
-                self.catalogue.changed()
+                self.catalog.changed()
 
     def forward_token(self, principal: str, conversation: str, token: str) -> None:
         """Send a person's own token with the calls of a conversation, to the APIs that accept it."""
-        self.scrubber.add([token])
+        self.masker.add([token])
         for target in self.targets.values():
             auth = target.settings.auth
             wanted = auth.passthrough if auth else None
@@ -241,7 +241,7 @@ class GatewayService:
     async def replay(self, rule: Rule) -> JsonObject:
         """Return what a rule would have decided about the latest calls."""
         history = await anyio.to_thread.run_sync(self._audit.history, _REPLAYED_CALLS)
-        return replay(self.catalogue, self.policy(Call()), rule, history)
+        return replay(self.catalog, self.policy(Call()), rule, history)
 
     async def refresh_rules(self) -> None:
         self._standing_rules = tuple(rule for _, rule in await self.store.rules())
@@ -252,7 +252,7 @@ class GatewayService:
         """Start all sources, and stop them at the end of the block."""
         self._started = time.monotonic()
         async with AsyncExitStack() as stack:
-            stack.enter_context(masking(self.scrubber.text))
+            stack.enter_context(masking(self.masker.text))
             stack.callback(self.store.close)
             stack.callback(self._audit.close)
             await self.approvals.recover()  # before any call of this process runs
@@ -299,13 +299,13 @@ class GatewayService:
             given.model_copy(update={"name": name}),
             cache=DocumentCache(self.context.cache),
             store=self.results,
-            scrubber=self.scrubber,
+            masker=self.masker,
             limits=Limits(self.settings.results.max_bytes, self.settings.results.max_rows),
             budget=self.settings.catalogue.tool_budget,
         )
         await stack.enter_async_context(target)
         try:
-            self.catalogue.add(target.source)
+            self.catalog.add(target.source)
         except MountError as error:
             self._fail(name, error.message)
             return
@@ -317,13 +317,13 @@ class GatewayService:
     async def _follow_target(self, target: LiveTarget) -> None:
         try:
             if await target.refresh():
-                self.catalogue.changed()
+                self.catalog.changed()
         finally:
             target.first.set()
         if self._tasks is not None and target.siblings():
             # In a task of its own: removing the target cancels this one.
             self._tasks.start_soon(self._split, target)
-        await target.follow(self.catalogue.changed)
+        await target.follow(self.catalog.changed)
 
     async def _split(self, target: LiveTarget) -> None:
         """Replace a target by one target for each of several documents found at its address."""
@@ -356,7 +356,7 @@ class GatewayService:
 
     def _end(self, name: str) -> None:
         self._workers.end(name)
-        self.catalogue.remove(name)
+        self.catalog.remove(name)
 
     def _on_interest(self, uri: str, change: int) -> None:
         """Forward a client's subscription to all servers: any of them may own the resource."""
@@ -364,7 +364,7 @@ class GatewayService:
             for mount in self.mounts.values():
                 self._tasks.start_soon(mount.subscribe if change > 0 else mount.unsubscribe, uri)
 
-    def _catalogue_changed(self) -> None:
+    def _catalog_changed(self) -> None:
         self._policy = None
         self.announcements.list_changed("tools")
 
@@ -382,7 +382,7 @@ class GatewayService:
             for listener in self._listeners:
                 listener(server, None)
         if kind == "tools":
-            self.catalogue.changed()
+            self.catalog.changed()
         else:
             self.announcements.list_changed(kind)
 

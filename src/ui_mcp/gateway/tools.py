@@ -33,7 +33,7 @@ class SearchArgs(Args):
 async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolResult:
     """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
     await gateway.ready()
-    hits = gateway.catalogue.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
+    hits = gateway.catalog.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
     found = [summary(hit.entry) for hit in hits]
     while len(found) > 1 and len(dumps(found)) > _MAX_SEARCH_CHARACTERS:
         found.pop()
@@ -51,7 +51,7 @@ class DescribeArgs(Args):
 async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> ToolResult:
     """Return the full input schema and documentation of a tool."""
     await gateway.ready()
-    full = await gateway.catalogue.describe(args.name)
+    full = await gateway.catalog.describe(args.name)
     if args.part:
         schema = full["input_schema"]
         full = {"name": args.name, "part": args.part, "schema": _part(schema, schema, args.part.split("."))}
@@ -216,7 +216,7 @@ class DecideArgs(Args):
 @tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READ_ONLY)
 async def policy_decide(gateway: GatewayService, args: DecideArgs, call: Call) -> ToolResult:
     """Say whether a call would be allowed, asked about or denied; nothing happens."""
-    verdict = gateway.enforcer.verdict(gateway.catalogue.entry(args.name), args.arguments, call)
+    verdict = gateway.enforcer.verdict(gateway.catalog.entry(args.name), args.arguments, call)
     return structured_result({"decision": verdict.decision, "reason": verdict.reason})
 
 

@@ -32,7 +32,7 @@ class GatewayToolset:
         if self._is_compact():
             return [entry.tool for entry in (*COMPACT, *gate, *admin)]
         extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
-        entries = self._gateway.catalogue.entries()
+        entries = self._gateway.catalog.entries()
         return [*(entry.tool for entry in entries), *(entry.tool for entry in (*extra, *gate, *admin))]
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
@@ -41,18 +41,18 @@ class GatewayToolset:
             return await self._builtins.call(name, arguments, call)
         if name in self._names:
             return await self._audited_builtins.call(name, arguments, call)
-        catalogue = self._gateway.catalogue
-        if not catalogue.has(name):
+        catalog = self._gateway.catalog
+        if not catalog.has(name):
             await self._gateway.ready()
             await self._gateway.started(name)
-            if not catalogue.has(name):
-                raise unknown(name, [*(entry.name for entry in catalogue.entries()), *self._names])
+            if not catalog.has(name):
+                raise unknown(name, [*(entry.name for entry in catalog.entries()), *self._names])
         return await self._gateway.enforcer.call(name, arguments, call)
 
     def _is_compact(self) -> bool:
         if self._mode != "auto":
             return self._mode == "compact"
-        entries = self._gateway.catalogue.entries()
+        entries = self._gateway.catalog.entries()
         if len(entries) > _MAX_FULL_TOOLS:
             return True
         size = sum(len(dumps(entry.tool.input_schema)) + len(entry.tool.description) for entry in entries)
@@ -72,7 +72,7 @@ def instructions(gateway: GatewayService) -> str:
             "Long answers are cut by row; nlui__more reads on with their handle."
         ),
     ]
-    for source in gateway.catalogue.sources():
+    for source in gateway.catalog.sources():
         hint = source.instructions()
         if hint:
             lines.append(hint[:600])

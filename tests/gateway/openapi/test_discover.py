@@ -63,7 +63,7 @@ async def test_several_documents_on_one_page_become_several_targets(web: Recorde
     web.replies["/specs/orders.json"] = json_reply(api("b"))
     async with gateway(tmp_path, targets=[{"name": "shop", "base_url": web.url}]) as found:
         with anyio.fail_after(120):
-            while {entry.name for entry in found.catalogue.entries()} != {"shop_users__a", "shop_orders__b"}:
+            while {entry.name for entry in found.catalog.entries()} != {"shop_users__a", "shop_orders__b"}:
                 await anyio.sleep(0.02)
         states = {health.name: health.state for health in found.health()}
 

@@ -66,7 +66,7 @@ async def test_a_hanging_and_a_broken_server_delay_nobody(tmp_path: Path) -> Non
     async with gateway(tmp_path, mcp={"servers": servers, "startup_wait_ms": 3000}) as found:
         with anyio.fail_after(60):
             await until(lambda: found.mounts["good"].connection is not None)
-            tools = {entry.name for entry in found.catalogue.entries()}
+            tools = {entry.name for entry in found.catalog.entries()}
             answer = await said(found, "good__pid")
             await until(lambda: found.mounts["broken"].health().state == "failed")
         states = {health.name: health.state for health in found.health()}
@@ -88,7 +88,7 @@ async def test_a_killed_server_is_back_at_the_first_try_and_keeps_its_tools_list
         first = await said(found, "good__pid")
         os.kill(int(first), signal.SIGKILL)
         await until(lambda: found.mounts["good"].health().state == "stale")
-        listed = {entry.name for entry in found.catalogue.entries()}
+        listed = {entry.name for entry in found.catalog.entries()}
         second = await said(found, "good__pid")
         tries = found.mounts["good"].health().restarts
 
@@ -138,7 +138,7 @@ async def test_a_changed_list_is_read_again_and_announced(tmp_path: Path) -> Non
     async with gateway(tmp_path, mcp={"servers": [server]}) as found:
         found.announcements.listen(news.append)
         await said(found, "good__grow")
-        await until(lambda: "good__more" in {entry.name for entry in found.catalogue.entries()})
+        await until(lambda: "good__more" in {entry.name for entry in found.catalog.entries()})
 
     assert ListChanged("tools") in news
 
@@ -261,7 +261,7 @@ async def test_a_server_of_the_modern_era_alone_is_mounted_and_gets_the_input_it
         given = Call(era="modern", capabilities=asks, given=InputGiven({"sure": {"action": "cancel"}}, "sealed"))
         last = loads(await said(found, "modern__elicit", given))
         await said(found, "modern__grow")
-        await until(lambda: "modern__more" in {entry.name for entry in found.catalogue.entries()})
+        await until(lambda: "modern__more" in {entry.name for entry in found.catalog.entries()})
 
     assert old == [{"sure": {"action": "accept", "content": {}}}, "sealed"]
     assert none == [{"sure": {"action": "decline"}}, "sealed"]

@@ -159,7 +159,7 @@ async def _tools(options: argparse.Namespace) -> int:
     async with open_gateway(GatewayOptions(options.source), mode="host") as gateway:
         async with progress_line(lambda: _untried(gateway)):
             await _all_tried(gateway)
-        entries = gateway.catalogue.entries()
+        entries = gateway.catalog.entries()
         for entry in entries:
             print(_shown(entry.tool.name, entry.tool.description, entry.tool.input_schema, options.format))
     if not entries:

@@ -73,18 +73,18 @@ _SCHEMA: JsonObject = {
 }
 
 
-async def elicit_by_request(approvals: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker) -> None:
+async def elicit_by_request(approvals: ApprovalService, row: Approval, call: Call, masker: SecretMasker) -> None:
     """Ask the client's user by a request; the first answer counts, from here or from another channel."""
     if row.status != "pending" or call.ask_user is None:
         return
     try:
-        await _decide(approvals, row, call, await call.ask_user(_message(row, scrubber), _SCHEMA))
+        await _decide(approvals, row, call, await call.ask_user(_message(row, masker), _SCHEMA))
     except (ApprovalError, UiMcpError):
         return  # the approval stays pending; it can be answered on the page or in a terminal
 
 
 async def elicit_by_result(
-    approvals: ApprovalService, row: Approval, call: Call, scrubber: SecretMasker
+    approvals: ApprovalService, row: Approval, call: Call, masker: SecretMasker
 ) -> ToolResult | None:
     """Return the question as a result, or apply the answer that a repeated call carries; None if no question is due.
 
@@ -99,7 +99,7 @@ async def elicit_by_result(
         except ApprovalError:
             return None  # another answer came first
         return None
-    form: JsonObject = {"mode": "form", "message": _message(row, scrubber), "requestedSchema": _SCHEMA}
+    form: JsonObject = {"mode": "form", "message": _message(row, masker), "requestedSchema": _SCHEMA}
     requests: JsonObject = {_KEY: {"method": "elicitation/create", "params": form}}
     return ToolResult((), needs=InputNeeded(requests, signer.sign(row)))
 
@@ -110,8 +110,8 @@ async def _decide(approvals: ApprovalService, row: Approval, call: Call, answer:
         await approvals.decide(row.id, reply)
 
 
-def _message(row: Approval, scrubber: SecretMasker) -> str:
-    shown = row.to_json(scrubber)
+def _message(row: Approval, masker: SecretMasker) -> str:
+    shown = row.to_json(masker)
     preview = shown["preview"]
     request = f"\n{preview['method']} {preview['url']}\n{preview.get('body') or ''}" if preview else ""
     arguments = f"\n{dumps(shown['arguments'])}" if not preview else ""

@@ -110,13 +110,11 @@ class ProposalDecision(BaseModel):
 class ApprovalPages:
     """Handlers for one gateway; every one of them is for the person only."""
 
-    def __init__(
-        self, approvals: ApprovalService, proposals: Proposals, replay: Replay, scrubber: SecretMasker
-    ) -> None:
+    def __init__(self, approvals: ApprovalService, proposals: Proposals, replay: Replay, masker: SecretMasker) -> None:
         self._approvals = approvals
         self._replay = replay
         self._proposals = proposals
-        self._scrubber = scrubber
+        self._masker = masker
 
     def routes(self) -> Routes:
         return [
@@ -133,7 +131,7 @@ class ApprovalPages:
             return NOT_IN.response()
         history = request.query_params.get("status") == "history"
         rows = await self._approvals.history() if history else await self._approvals.pending()
-        shown = [{**row.to_json(self._scrubber), "covers": pattern_of(row)} for row in rows]
+        shown = [{**row.to_json(self._masker), "covers": pattern_of(row)} for row in rows]
         proposals = [one for one in await self._proposals.all() if one.status == "pending"]
         pending = [{**one.to_json(), "replay": await self._replay(one.rule)} for one in proposals]
         return JSONResponse({"approvals": shown, "proposals": pending})
@@ -142,7 +140,7 @@ class ApprovalPages:
         if not is_person(request):
             return NOT_IN.response()
         try:
-            return JSONResponse((await self._approvals.get(request.path_params["id"])).to_json(self._scrubber))
+            return JSONResponse((await self._approvals.get(request.path_params["id"])).to_json(self._masker))
         except UiMcpError as error:
             return _failed(error)
 
@@ -156,7 +154,7 @@ class ApprovalPages:
             return _invalid(error)
         except UiMcpError as error:
             return _failed(error)
-        return JSONResponse(row.to_json(self._scrubber))
+        return JSONResponse(row.to_json(self._masker))
 
     async def decide_many(self, request: Request) -> Response:
         """Apply several answers in order; one that fails does not stop the others."""

@@ -87,9 +87,9 @@ class Approval:
         shown = ("id", "status", "server", "tool", "risk", "created_at", "expires_at")
         return {name: getattr(self, name) for name in shown}
 
-    def to_json(self, scrubber: SecretMasker | None = None) -> JsonObject:
+    def to_json(self, masker: SecretMasker | None = None) -> JsonObject:
         """Return what people and clients may see, with secrets masked."""
-        shown = scrubber or SecretMasker()
+        shown = masker or SecretMasker()
         return {
             "id": self.id,
             "status": self.status,

@@ -74,7 +74,7 @@ def bound(rule: Rule, entries: Sequence[Entry]) -> Rule:
     return rule.model_copy(update={"operation": named[0].fingerprint})
 
 
-def replay(catalogue: Catalog, policy: Policy, rule: Rule, history: Sequence[PastCall]) -> JsonObject:
+def replay(catalog: Catalog, policy: Policy, rule: Rule, history: Sequence[PastCall]) -> JsonObject:
     """Return what the rule, put before all others, would have decided about past calls, as counts."""
     changed = replace(policy, rules=(rule, *policy.rules))
     decisions: Counter[str] = Counter()
@@ -82,7 +82,7 @@ def replay(catalogue: Catalog, policy: Policy, rule: Rule, history: Sequence[Pas
     against: list[str] = []
     for call in history:
         try:
-            entry = catalogue.entry(call.tool)
+            entry = catalog.entry(call.tool)
         except UnknownToolError:
             continue
         if call.arguments is None and rule.args:

@@ -34,17 +34,17 @@ class Questions:
 
     def __init__(
         self,
-        catalogue: Catalog,
+        catalog: Catalog,
         approvals: ApprovalService,
         settings: EnforcementSettings,
         log: CallLog,
-        scrubber: SecretMasker,
+        masker: SecretMasker,
     ) -> None:
-        self._catalogue = catalogue
+        self._catalog = catalog
         self._approvals = approvals
         self._settings = settings
         self._log = log
-        self._scrubber = scrubber
+        self._masker = masker
         self._unmasked: dict[str, JsonObject] = {}
         """Arguments with their secrets, by approval id and by digest, until the call runs; never stored on disk."""
 
@@ -77,13 +77,13 @@ class Questions:
             InvalidArgumentsError: the arguments do not fit the tool.
         """
         arguments = self.arguments_of(row)
-        preview = await self._catalogue.preview(row.tool, arguments, row.call())
+        preview = await self._catalog.preview(row.tool, arguments, row.call())
         return self._bind(row, arguments, preview)
 
     async def preview(self, entry: Entry, arguments: JsonObject, call: Call, outcome: str) -> Preview:
         """Build the request, so that invalid arguments are refused before a person is asked."""
         try:
-            return await self._catalogue.preview(entry.name, arguments, call)
+            return await self._catalog.preview(entry.name, arguments, call)
         except UiMcpError:
             self._log.note(entry, arguments, call, outcome, is_error=True)
             raise
@@ -92,7 +92,7 @@ class Questions:
         """Bind an approval to the real arguments and request, and store the arguments with secrets masked."""
         row = replace(row, arguments=arguments, request=preview.digest, preview=preview.shown)
         # The digest covers the real arguments; the stored ones are masked.
-        row = replace(row, digest=digest_of(row), arguments=self._scrubber.json(arguments))
+        row = replace(row, digest=digest_of(row), arguments=self._masker.json(arguments))
         if row.arguments != arguments:
             self._unmasked[row.digest] = arguments
         return row

@@ -23,7 +23,7 @@ PENDING_URI = "approvals://pending"
 _POLL_SECONDS = 0.25
 _RETRY_SECONDS = 1.0
 T = TypeVar("T")
-_log = logger("compositor.approvals")
+_log = logger("gateway.approvals")
 _DENIALS = {"deny_continue", "deny_abort"}
 
 

@@ -39,7 +39,7 @@ from ui_mcp.log import logger
 
 _VERSION = 1
 """Format of the cache files; files of another version are ignored."""
-_log = logger("compositor.cache")
+_log = logger("gateway.cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class LiveTarget:
         *,
         cache: DocumentCache,
         store: ResultStore,
-        scrubber: SecretMasker,
+        masker: SecretMasker,
         limits: Limits = Limits(),
         budget: int = 4_000,
     ) -> None:
@@ -123,10 +123,10 @@ class LiveTarget:
             credentials=self.credentials,
             sender=Sender(self._client, AGENT, settings.concurrency),
             files=Files(tuple(Path(root).expanduser() for root in settings.files.roots), self._download),
-            responses=Responses(store, scrubber),
-            scrubber=scrubber,
+            responses=Responses(store, masker),
+            masker=masker,
         )
-        scrubber.add(self.credentials.secrets())
+        masker.add(self.credentials.secrets())
         self.source = Target(settings, parts, limits, budget)
         self.boundary = Boundary(f"target {settings.name}", self._record_error)
         self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}

@@ -55,9 +55,9 @@ class Shaping:
 class Responses:
     """Converts the responses of one API."""
 
-    def __init__(self, store: ResultStore, scrubber: SecretMasker) -> None:
+    def __init__(self, store: ResultStore, masker: SecretMasker) -> None:
         self._store = store
-        self._scrubber = scrubber
+        self._masker = masker
 
     async def result(self, answer: Answer, shaping: Shaping, principal: str) -> ToolResult:
         """Convert one response by its status and media type; errors keep the API's own text."""
@@ -87,7 +87,7 @@ class Responses:
 
     async def json(self, value: Json, shaping: Shaping, principal: str, meta: JsonObject) -> ToolResult:
         """Convert a JSON value: selected fields only, cut to whole rows; a handle gives access to the rest."""
-        value = self._scrubber.values(value) if self._scrubber.knows(dumps(value)) else value
+        value = self._masker.values(value) if self._masker.knows(dumps(value)) else value
         if shaping.fields:
             value = pick(value, list(shaping.fields))
         trimmed = trim(value, shaping.limits.max_bytes, shaping.limits.max_rows)
@@ -117,10 +117,10 @@ class Responses:
         if body.strip():
             lines.append(body[:_TEXT_LIMIT])
         lines += shaping.remarks
-        return ToolResult((Text(self._scrubber.text("\n".join(lines))),), is_error=True, meta=meta)
+        return ToolResult((Text(self._masker.text("\n".join(lines))),), is_error=True, meta=meta)
 
     async def _text(self, answer: Answer, principal: str, meta: JsonObject) -> ToolResult:
-        text = self._scrubber.text(_decoded(answer))
+        text = self._masker.text(_decoded(answer))
         if len(text) <= _TEXT_LIMIT:
             return ToolResult((Text(text),), meta=meta)
         handle = await self._store.store(text.encode(), answer.media_type or "text/plain", principal)
@@ -146,11 +146,11 @@ class Responses:
 
     def _meta(self, answer: Answer, shaping: Shaping) -> JsonObject:
         shown = {
-            name: self._scrubber.text(value)
+            name: self._masker.text(value)
             for name, value in answer.headers.items()
             if name.lower() in _SHOWN_HEADERS or _RATE_LIMIT_HEADER.match(name)
         }
-        url = self._scrubber.text(answer.url)
+        url = self._masker.text(answer.url)
         return {"ui-mcp/http": {"status": answer.status, "headers": shown, "elapsed_ms": answer.elapsed_ms, "url": url}}
 
 

@@ -31,7 +31,7 @@ class Parts:
     sender: Sender
     files: Files
     responses: Responses
-    scrubber: SecretMasker
+    masker: SecretMasker
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Target:
         # Compare whole entries: the policy also depends on method, path and server, which tools do not show.
         changed = fresh.entries != self._tools.entries
         self._parts.credentials.adopt(api.schemes)
-        self._parts.scrubber.add(self._parts.credentials.secrets())
+        self._parts.masker.add(self._parts.credentials.secrets())
         self._api, self._tools, self._checks = api, fresh, {}
         self._entries = {entry.name: entry for entry in fresh.entries}
         self.error, self.stale = "", stale
@@ -133,7 +133,7 @@ class Target:
             return Preview(None, self._entry(name).fingerprint)
         prepared = await self._prepare(name, arguments, call)
         attached = self._parts.credentials.sketch(prepared.operation, call.principal, call.agent)
-        return Preview(shown(prepared.outgoing, attached, self._parts.scrubber), prepared.outgoing.digest)
+        return Preview(shown(prepared.outgoing, attached, self._parts.masker), prepared.outgoing.digest)
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
         """Send the request of a call and convert the response; `permit` binds it to what was approved."""
@@ -143,7 +143,7 @@ class Target:
             if permit is not None:
                 permit.require(name, entry.fingerprint, entry.fingerprint)
             result = builtin(self._parts.credentials, self._api, arguments, call)
-            self._parts.scrubber.add(self._parts.credentials.secrets())
+            self._parts.masker.add(self._parts.credentials.secrets())
             return result
         if self.is_dry_run(name, arguments, call):
             raise ChangedError(f"{name} became a dry run after the policy check; nothing was sent")
@@ -174,7 +174,7 @@ class Target:
             outgoing = self._build(prepared.operation, ready, prepared.outgoing.base)
             prepared = replace(prepared, ready=ready, outgoing=outgoing)
         attached = await self._parts.credentials.attach(prepared.operation, call.principal, call.agent)
-        self._parts.scrubber.add(attached.secrets)
+        self._parts.masker.add(attached.secrets)
         return replace(prepared, attached=attached)
 
     def _build(self, operation: Operation, ready: JsonObject, base: str) -> Outgoing:
@@ -238,7 +238,7 @@ class Target:
         if answer.status == 401 and prepared.attached.renewable:
             # The token may have been revoked before its expiry: renew it once.
             attached = await self._parts.credentials.attach(prepared.operation, principal, call.agent, renew=True)
-            self._parts.scrubber.add(attached.secrets)
+            self._parts.masker.add(attached.secrets)
             answer = await self._parts.sender.send(prepared.outgoing, attached, principal)
         return answer
 

@@ -120,7 +120,7 @@ def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
 
 
 def loops(
-    gateway: GatewayService, chat: Chat, model: ModelSettingsService, questions: ApprovalLookup
+    gateway: GatewayService, chat: Chat, model: ModelSettingsService, approvals: ApprovalLookup
 ) -> Callable[[str], MakeLoop]:
     """Return a factory of the loop of each conversation."""
     keys = Authenticator(AccessTokens(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
@@ -144,9 +144,9 @@ def loops(
                 journal,
                 settings,
                 deltas,
-                questions=questions,
+                approvals=approvals,
                 handlers=[UpstreamChanges(gateway.on_upstream_change)],
-                noted=lambda own: gateway.audited(own, "loop"),
+                audited=lambda own: gateway.audited(own, "loop"),
             )
 
         return make

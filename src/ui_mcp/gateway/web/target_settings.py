@@ -41,7 +41,7 @@ class TargetSettingsService:
         """Return every source with its health and the names of its tools."""
         await self._gateway.ready()
         named: dict[str, list[str]] = {}
-        for entry in self._gateway.catalogue.entries():
+        for entry in self._gateway.catalog.entries():
             named.setdefault(entry.source, []).append(entry.name)
         sources = health_json(self._gateway.health())
         return [{**health, "tools": named.get(str(health["name"]), [])} for health in sources]
@@ -87,7 +87,7 @@ class TargetSettingsService:
         target = self._target(name)
         target.source.error = ""
         if await target.refresh():
-            self._gateway.catalogue.changed()
+            self._gateway.catalog.changed()
         return {"name": name, **_outcome(target)}
 
     def report(self, name: str) -> JsonObject:
