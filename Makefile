@@ -12,13 +12,18 @@ STAMPS := .stamps
 BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py $(wildcard $(LOCK))
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
+PYTEST = $(BIN)/pytest
+# `make test TESTS=tests/chat` runs a part.
+TESTS ?= tests
+# `make ci COVERAGE=yes` runs the tests under coverage.
+COVERAGE ?=
 # One pytest process per core, each with whole files. `make test WORKERS=` runs one after the other, in order.
 WORKERS ?= -n auto --dist loadfile
 MINUTES ?= 20
 # `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
 CASES ?= 200000
 
-.PHONY: help run test quick check e2e bench soak fuzz docs requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench soak fuzz docs requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,7 +33,12 @@ run: $(STAMPS)/run assets  ## show the product: example apps in the browser, in 
 
 test: test-setup  ## everything: Python, front end, real browser, MCP conformance
 	@$(BIN)/python scripts/assets.py test
-	$(BIN)/pytest $(WORKERS) tests
+	$(PYTEST) $(WORKERS) $(TESTS)
+
+coverage: test-setup  ## the tests under coverage, subprocesses included, and a table of the packages
+	@$(BIN)/coverage erase
+	@$(MAKE) --no-print-directory test PYTEST='$(BIN)/coverage run -m pytest'
+	@$(BIN)/python scripts/coverage_table.py
 
 quick: $(STAMPS)/dev assets  ## the fast tests
 	$(BIN)/pytest -q $(WORKERS) -m 'not slow' tests
@@ -72,7 +82,7 @@ release: test-setup  ## wheel, sdist and executable in release/, each tried in a
 
 ci: test-setup  ## what must pass before a change lands
 	@$(MAKE) --no-print-directory check
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory $(if $(COVERAGE),coverage,test)
 
 audit: $(STAMPS)/run $(STAMPS)/node  ## ask the advisory databases about every dependency (needs the internet)
 	@$(BIN)/python scripts/audit.py
