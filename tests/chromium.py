@@ -1,5 +1,6 @@
 """The browser of the tests: the system's own, quiet and without a network of its own."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,8 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
+HEADLESS = not os.environ.get("HEADED")
+
 # Five seconds, the default, are not enough on a busy machine; a test that passes never waits this long.
 expect.set_options(timeout=30_000)
 async_api.expect.set_options(timeout=30_000)
@@ -23,6 +26,8 @@ def launched(*flags: str) -> Iterator[Browser]:
     """Run Chromium for the length of the block."""
     path = needs.browser()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags], timeout=120_000)
+        browser = playwright.chromium.launch(
+            executable_path=path, args=[*FLAGS, *flags], headless=HEADLESS, timeout=120_000
+        )
         yield browser
         browser.close()

@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from agreeing import agree
-from chromium import FLAGS
+from chromium import FLAGS, HEADLESS
 from gateway.conftest import Recorder, json_reply, recorder
 from gateway.gateways import gateway
 from servers import running_server
@@ -41,7 +41,7 @@ async def browser() -> AsyncIterator[Browser]:
     if chromium is None:
         pytest.fail("chromium is missing") if os.environ.get("CI") else pytest.skip("chromium is missing")
     async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        opened = await playwright.chromium.launch(executable_path=chromium, args=FLAGS, headless=HEADLESS)
         yield opened
         await opened.close()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from chromium import FLAGS
+from chromium import FLAGS, HEADLESS
 from ui_mcp.app.chat_server import face_app, open_served_chat
 from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
@@ -100,6 +100,6 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
     async with AsyncExitStack() as stack:
         chat, url = await stack.enter_async_context(chat_server(tmp_path))
         playwright = await stack.enter_async_context(async_playwright())
-        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS, headless=HEADLESS)
         stack.push_async_callback(browser.close)
         yield Room(chat, url, browser, stack)

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from chromium import FLAGS
+from chromium import FLAGS, HEADLESS
 from e2e.chat_page.conftest import chromium
 from integration.lineclient import LineClient
 from integration.nlui import nlui_demo
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        opened = await playwright.chromium.launch(executable_path=chromium(), args=FLAGS, headless=HEADLESS)
         yield opened
         await opened.close()
 

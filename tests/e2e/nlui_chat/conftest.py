@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from chromium import FLAGS
+from chromium import FLAGS, HEADLESS
 from e2e.chat_page.conftest import chromium
 from integration.nlui import nlui_demo
 from person_client import let_in
@@ -19,7 +19,7 @@ Open = Callable[..., Page]
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, headless=HEADLESS)
         yield browser
         browser.close()
 
