@@ -21,6 +21,7 @@ CROSS_CUTTING = {
 """Folders of tests that belong to no package."""
 TESTED_ELSEWHERE = {
     "cli/doctor": "cli/test_doctor.py",
+    "introspection/backends/chromium": "e2e/introspect_browser",
     "introspection/tools": "e2e/introspect_suite",
     "storage": "chat/test_store.py",
 }

@@ -78,10 +78,10 @@ _FIELDS = tuple(field.name for field in fields(AuditRecord))
 class Audit:
     """Appends lines to a file of mode 0600 and rotates it when it grows too large."""
 
-    def __init__(self, file: Path | None, level: str, scrubber: SecretMasker) -> None:
+    def __init__(self, file: Path | None, level: str, masker: SecretMasker) -> None:
         self._file = file if level != "off" else None
         self._level = level
-        self._scrubber = scrubber
+        self._masker = masker
         self._open: FileIO | None = None
         self._unwritten = b""
         self._failing = False
@@ -128,12 +128,12 @@ class Audit:
         # Tells equal calls from different ones without recording the arguments.
         record["args_digest"] = sha256(exact.encode()).hexdigest()[:16]
         if self._level in {"args", "full"}:
-            record["args"] = self._scrubber.json(arguments)
+            record["args"] = self._masker.json(arguments)
         if line.method != OWN and line.outcome not in UNDECIDED:
             kept = arguments if len(exact) <= _MAX_KEPT_ARGUMENTS else None
             self._recent.append(PastCall(line.id, line.principal, line.tool, line.outcome, kept))
         # Masked as text as well: a secret may be part of a longer value, such as a URL.
-        return self._scrubber.text(dumps(record)) + "\n"
+        return self._masker.text(dumps(record)) + "\n"
 
     def history(self, limit: int) -> Sequence[PastCall]:
         """Return the latest calls that rules apply to, oldest first; older ones with arguments if the file has them."""
