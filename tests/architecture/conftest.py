@@ -1,11 +1,19 @@
 """The repository as seen by its architecture tests."""
 
+import ast
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+
+
+@cache
+def parsed(file: Path) -> ast.Module:
+    """Return a module's syntax tree, parsed once for all tests."""
+    return ast.parse(file.read_text())
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from architecture.conftest import parsed
+
 LONGEST = 400
 DRAWERS = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
 HOMES = {
@@ -101,7 +103,7 @@ def test_third_parties_stay_in_their_home(modules: list[Path], root: Path) -> No
 
 def _imports(file: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -116,7 +118,7 @@ def test_nothing_prints_outside_the_command_line(modules: list[Path], root: Path
         if not {"cli", "commands"} & set(file.parts)
         and any(
             isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-            for node in ast.walk(ast.parse(file.read_text()))
+            for node in ast.walk(parsed(file))
         )
     ]
 
@@ -128,7 +130,7 @@ def test_clients_for_http_are_made_in_one_place(modules: list[Path], root: Path)
     made = {
         str(file.relative_to(root / "src" / "ui_mcp"))
         for file in modules
-        for call in ast.walk(ast.parse(file.read_text()))
+        for call in ast.walk(parsed(file))
         if isinstance(call, ast.Call) and ast.unparse(call.func) in {"httpx2.AsyncClient", "httpx2.Client", "urlopen"}
     }
 

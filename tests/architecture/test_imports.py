@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from architecture.conftest import parsed
 from mcp_server.wire import HELLO
 
 SOURCE = Path(__file__).parents[2] / "src" / "ui_mcp"
@@ -22,7 +23,7 @@ def imported() -> list[tuple[str, str, str]]:
         (file.name, node.module, alias.name)
         for folder in FOLDERS
         for file in sorted((SOURCE / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in ast.walk(parsed(file))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in {"mcp", "mcp_types"}
         for alias in node.names
     ]
@@ -58,7 +59,7 @@ OPTIONAL = {
 @pytest.mark.parametrize("package", OPTIONAL)
 def test_only_named_modules_need_an_optional_package_when_they_are_imported(package: str) -> None:
     imports = {
-        ".".join(file.relative_to(SOURCE).with_suffix("").parts): names_at_import(ast.parse(file.read_text()))
+        ".".join(file.relative_to(SOURCE).with_suffix("").parts): names_at_import(parsed(file))
         for file in SOURCE.rglob("*.py")
     }
     needing = {module for module, names in imports.items() if package in {name.split(".")[0] for name in names}}
