@@ -40,8 +40,8 @@ coverage: test-setup  ## the tests under coverage, subprocesses included, and a 
 	@$(MAKE) --no-print-directory test PYTEST='$(BIN)/coverage run -m pytest'
 	@$(BIN)/python scripts/coverage_table.py
 
-quick: $(STAMPS)/dev assets  ## the fast tests
-	$(BIN)/pytest -q $(WORKERS) -m 'not slow' tests
+quick: $(STAMPS)/dev assets  ## the tests that need nothing but Python
+	$(PYTEST) -q --quick $(WORKERS) $(TESTS)
 
 check: $(STAMPS)/dev  ## lint, types, layers, of Python and TypeScript
 	$(BIN)/ruff check .

@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# The same examples in every run, however slow: a failure tells of a change, not of luck or of a busy machine.
-# Others are drawn by `pytest --hypothesis-profile=default`.
-settings.load_profile("ci")
-
-
-_LONG = frozenset(
+_PROGRAMS = frozenset(
     {
+        "cli",
         "conformance",
+        "contracts",
         "docs",
         "e2e",
         "examples",
@@ -27,15 +24,48 @@ _LONG = frozenset(
     }
 )
 """Folders whose tests start servers, browsers, JVMs or other people's programs."""
-_LONG_SECONDS = 300
+_PROGRAM_SECONDS = 300
+_QUICK_EXAMPLES = 25
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give tests with real programs a longer limit; a test's own `timeout` mark wins."""
-    here = Path(__file__).parent
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="skip slow tests and those that need other programs, with fewer examples"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # The same examples in every run, however slow: a failure tells of a change, not of luck or of a busy machine.
+    # Others are drawn by `pytest --hypothesis-profile=default`.
+    settings.register_profile("quick", settings.get_profile("ci"), max_examples=_QUICK_EXAMPLES)
+    settings.load_profile("quick" if config.getoption("quick") else "ci")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Spare a quick run the imports of tests that it would leave out."""
+    return True if config.getoption("quick") and _folder(collection_path) in _PROGRAMS else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give tests with real programs a longer limit, where they have none of their own; choose the quick ones."""
     for item in items:
-        if item.path.relative_to(here).parts[0] in _LONG and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+        if _folder(item.path) in _PROGRAMS and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_PROGRAM_SECONDS))
+    if config.getoption("quick"):
+        config.hook.pytest_deselected(items=[item for item in items if not _is_quick(item)])
+        items[:] = filter(_is_quick, items)
+
+
+def _folder(path: Path) -> str:
+    return next(iter(path.relative_to(Path(__file__).parent).parts), "")
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    """Whether a test is neither marked as slow nor needs a PostgreSQL server, by a fixture or by a parameter."""
+    called = getattr(item, "callspec", None)
+    chosen = [value for value in called.params.values() if isinstance(value, str)] if called else []
+    needs = {*getattr(item, "fixturenames", ()), *chosen}
+    return item.get_closest_marker("slow") is None and needs.isdisjoint({"postgres", "postgres_url"})
 
 
 @pytest.fixture(scope="session", autouse=True)
