@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 from typing import Protocol
 
 import anyio
@@ -14,7 +15,6 @@ from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
 from ui_mcp.agent.timeline import Delta
 from ui_mcp.agent.transcript import OpenCall
 from ui_mcp.errors import DeniedError, LeaseLostError, UiMcpError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, ToolResult
@@ -103,7 +103,7 @@ class Calls:
         first = len(self._writer.events) + 1
         named = [(f"{first}-{number}", names.back(use.name), use) for number, use in enumerate(uses, 1)]
         return [
-            RequestedCall(call_id, name, use, secret_id() if name in self._settings.posts else "")
+            RequestedCall(call_id, name, use, token_hex(16) if name in self._settings.posts else "")
             for call_id, name, use in named
         ]
 

@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from secrets import token_hex
 from socket import gethostname
 from typing import Protocol
 
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.processes import pid_exists
 
@@ -45,7 +45,7 @@ class AgentSummary:
 
 def holder_name() -> str:
     """Return a unique name of a lease holder, from which other processes of this host can find its pid."""
-    return f"{gethostname()}:{os.getpid()}:{secret_id()}"
+    return f"{gethostname()}:{os.getpid()}:{token_hex(16)}"
 
 
 def is_gone(holder: str) -> bool:

@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Protocol
 
 import anyio
@@ -17,7 +18,6 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Message, conversation_name, id_text, ts_text
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.errors import UiMcpError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.storage.database import file_of
@@ -113,7 +113,7 @@ class TimelineObserver:
     """The timeline of one conversation, from chat messages and journal; updated only while clients watch it."""
 
     def __init__(self, conversation: str, chat: Chat, reader: Reader) -> None:
-        self.name = f"{conversation}.{secret_id()[:8]}"
+        self.name = f"{conversation}.{token_hex(4)}"
         """Unique per observer, because each observer numbers its changes from 1."""
         self._conversation = conversation
         self._chat = chat

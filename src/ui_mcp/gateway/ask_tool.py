@@ -1,6 +1,7 @@
 """`nlui__ask`: answers a question with the gateway's tools and the model of the calling client (MCP sampling)."""
 
 from collections.abc import Sequence
+from secrets import token_hex
 
 import anyio
 from pydantic import Field
@@ -12,7 +13,6 @@ from ui_mcp.agent.models.sampling import Sample, SamplingModel
 from ui_mcp.errors import AgentError
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import instructions
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
@@ -65,7 +65,7 @@ async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call
         max_samplings=25,
         principal=call.principal,
     )
-    journal, name = MemoryJournal(), secret_id()
+    journal, name = MemoryJournal(), token_hex(16)
     lease = await journal.take_lease(name, name, 86_400)  # a day, longer than any call takes
     if lease is None:
         raise AgentError("The lease on a new journal is already taken")

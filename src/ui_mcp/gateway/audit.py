@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
+from secrets import token_hex
 
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UnknownToolError
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.sanitize import SecretMasker, require_json
 from ui_mcp.gateway.source import Entry
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, canonical, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
@@ -235,7 +235,7 @@ class AuditedToolset:
     ) -> None:
         listed = [tool.name for tool in await self._tools.tools(call) if name in (tool.name, *tool.aliases)]
         line = AuditRecord(
-            id=secret_id(),
+            id=token_hex(16),
             principal=call.principal,
             client=call.caller_name,
             source=self._source,
@@ -272,7 +272,7 @@ class CallLog:
         ours = result is not None and entry is not None and entry.kind == "target"
         http = (result.meta or {}).get("ui-mcp/http", {}) if ours and result else {}
         line = AuditRecord(
-            id=secret_id(),
+            id=token_hex(16),
             principal=call.principal,
             client=call.caller_name,
             source=entry.source if entry else "",

@@ -12,6 +12,7 @@ async with Gateway.from_config("nlui.yaml") as gateway:
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from secrets import token_hex
 from types import TracebackType
 from typing import Self
 
@@ -20,7 +21,6 @@ from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.gateway.web.service import Serving, open_chat_page, tools_of
 from ui_mcp.gateway.web.streams import Named, NluiEvents
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, ToolResult
 
@@ -66,7 +66,7 @@ class Gateway:
         """
         conversations = self._running.conversations
         opened = await conversations.open(conversation or await conversations.create())
-        events = NluiEvents(secret_id(), opened.name, lambda: opened.goes_on)
+        events = NluiEvents(token_hex(16), opened.name, lambda: opened.goes_on)
         with opened.news.watched() as news:
             await conversations.say(opened.name, message)
             yield events.opening()

@@ -3,6 +3,7 @@
 import secrets
 import time
 from dataclasses import replace
+from hmac import compare_digest
 
 import anyio
 
@@ -17,7 +18,6 @@ from ui_mcp.gateway.mount_connection import label_call, label_result
 from ui_mcp.gateway.policy import Question, Verdict, decide
 from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, SecretMasker, require_json
 from ui_mcp.gateway.source import ChangedError, Entry, Permit
-from ui_mcp.ids import same_secret
 from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper
 from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult, structured_result, text_result
 
@@ -154,7 +154,9 @@ class PolicyEnforcer:
         if not row.belongs_to(call.principal, call.connection):
             # All versions count: the arguments may have been edited since the caller got its digest.
             known = await self._approvals.store.digests(approval_id)
-            if row.principal != call.principal or not any(same_secret(digest, one) for one in known):
+            if row.principal != call.principal or not any(
+                compare_digest(digest.encode(), one.encode()) for one in known
+            ):
                 raise DeniedError(
                     f"Approval {approval_id} belongs to another client\n"
                     "If you asked over an earlier connection, give the digest that came with it as well."

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 import anyio.to_thread
 
 from ui_mcp.errors import NotFoundError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 
@@ -174,7 +174,7 @@ class ResultStore:
 
     async def store(self, data: bytes, media_type: str, principal: str) -> str:
         """Store bytes and return their handle."""
-        handle = secret_id()
+        handle = token_hex(16)
         self._owners[handle] = (principal, media_type, self._now())
         try:
             await anyio.to_thread.run_sync(self._write, handle, data)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from secrets import token_hex
 from typing import Any
 
 import anyio
@@ -12,7 +13,6 @@ from mcp.shared.dispatcher import CallOptions, coerce_request_id
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, classify_inbound_request
 
-from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
@@ -35,7 +35,7 @@ class ClientConnection:
     ) -> None:
         self.service = service
         self.principal = principal
-        self.connection = connection or f"session:{session_id or secret_id()}"
+        self.connection = connection or f"session:{session_id or token_hex(16)}"
         self.queue = service.subscriptions.connect()
         self.disconnect = DisconnectSignal()
         self._client_requests = ClientRequests()

@@ -6,11 +6,11 @@ Only a hint. Where there are no named pipes nobody is woken, and listeners poll.
 import os
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 import anyio
 
 from ui_mcp.errors import DISK_ERRNOS
-from ui_mcp.ids import secret_id
 from ui_mcp.log import logger
 
 _log = logger("storage")
@@ -47,7 +47,7 @@ class WakeupPipe:
 
     def _create(self) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        name = f"{os.getpid()}-{secret_id()[:8]}"
+        name = f"{os.getpid()}-{token_hex(4)}"
         unready, ready = self._folder / name, self._folder / f"{name}{_SUFFIX}"
         os.mkfifo(unready, 0o600)
         # Reading and writing: the pipe never ends, however often others open and close it.

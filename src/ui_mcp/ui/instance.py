@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
 from ui_mcp.files import write_atomic
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.person import state_folder
 from ui_mcp.workspace import Workspace
@@ -179,7 +179,7 @@ def port_file(file: Path, port: int) -> Iterator[None]:
 @contextmanager
 def token_file(workspace: Workspace) -> Iterator[str]:
     """Keep a new token in `mcp-token`, readable only by its owner, while the block runs."""
-    token = secret_id()
+    token = token_hex(16)
     with _kept(workspace.mcp_token, token, mode=0o600):
         yield token
 

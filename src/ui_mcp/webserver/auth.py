@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from secrets import token_hex
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-
-from ui_mcp.ids import secret_id
 
 PRINCIPAL = "ui_mcp.principal"
 
@@ -88,7 +87,7 @@ class OneTimeTokens:
         now = self._clock()
         alive = {token: kept for token, kept in self._tokens.items() if kept[1] > now}
         self._tokens = dict(list(alive.items())[-MOST + 1 :])
-        token = secret_id()
+        token = token_hex(16)
         self._tokens[token] = (session, now + self._lifetime)
         return token
 

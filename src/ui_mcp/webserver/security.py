@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from hmac import compare_digest
 from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from ui_mcp.ids import same_secret
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _EDITORS = ("vscode-webview:", "vscode-file:")
@@ -139,7 +138,7 @@ def _check_token(scope: Scope, headers: dict[bytes, str], rules: AccessRules) ->
     if rules.token is None or rules.authenticated_elsewhere(scope["path"]):
         return None
     scheme, _, given = headers.get(b"authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and same_secret(given.strip(), rules.token):
+    if scheme.lower() == "bearer" and compare_digest(given.strip().encode(), rules.token.encode()):
         return None
     return Refusal(401, "A bearer token is needed (see mcp-token)", ((b"www-authenticate", b"Bearer"),))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
+from secrets import token_hex
 
 from ui_mcp.agent.model import (
     AssistantMessage,
@@ -21,7 +22,6 @@ from ui_mcp.agent.models import Provider, Service
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, position, record, text, tool_use
 from ui_mcp.errors import ModelError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 
 VERSION = "2023-06-01"
@@ -196,7 +196,7 @@ class _Answer:
                 if whole and not block.text:
                     return (tool_use(call_id, name, whole),)
                 arguments, problem = read_arguments(block.text)
-                return (ToolUse(call_id or f"call_{secret_id()[:16]}", name, arguments, problem),)
+                return (ToolUse(call_id or f"call_{token_hex(8)}", name, arguments, problem),)
             case "thinking":
                 self.thoughts.append({"type": "thinking", "thinking": block.text, "signature": block.signature})
             case "redacted_thinking":

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from secrets import token_hex
 
 from ui_mcp.agent.model import (
     AssistantMessage,
@@ -21,7 +22,6 @@ from ui_mcp.agent.models import Provider, Service
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments
 from ui_mcp.agent.models.shapes import amount, complaint, listed, position, prose, record, text
 from ui_mcp.errors import ModelError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 OPTIONAL = ("stream_options", "parallel_tool_calls")
@@ -187,7 +187,7 @@ class _Answer:
         uses: list[ModelEvent] = []
         for call in self.calls:
             arguments, problem = read_arguments(call.arguments)
-            uses.append(ToolUse(call.id or f"call_{secret_id()[:16]}", call.name, arguments, problem))
+            uses.append(ToolUse(call.id or f"call_{token_hex(8)}", call.name, arguments, problem))
         return [*uses, Stop("tool_calls" if uses else self.reason)]
 
     def _merge(self, piece: JsonObject) -> None:

@@ -1,11 +1,11 @@
 """Checks the types of values in a vendor's response; a wrong type is a ModelError, which ends the turn only."""
 
 import math
+from secrets import token_hex
 
 from ui_mcp.agent.model import ToolUse
 from ui_mcp.agent.models.http import checked_arguments
 from ui_mcp.errors import ModelError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject
 
 _SHOWN = 80
@@ -88,7 +88,7 @@ def complaint(error: Json) -> str:
 
 def tool_use(call_id: str, name: str, arguments: Json, signature: JsonObject | None = None) -> ToolUse:
     """Return a call whose arguments were sent as JSON, not as text in parts; an id is generated if there is none."""
-    call_id = call_id or f"call_{secret_id()[:16]}"
+    call_id = call_id or f"call_{token_hex(8)}"
     found, problem = checked_arguments({} if arguments is None else arguments)
     return ToolUse(call_id, name, found, problem or None, signature or {})
 

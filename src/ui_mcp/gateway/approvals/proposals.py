@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from secrets import token_hex
 from typing import Literal
 
 from pydantic import ValidationError
@@ -16,7 +17,6 @@ from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 ProposalStatus = Literal["pending", "accepted", "refused", "withdrawn"]
@@ -110,7 +110,7 @@ class Proposals:
         """Binds a rule to the operation that it allows at present."""
 
     async def add(self, rule: Rule, rationale: str, principal: str) -> Proposal:
-        proposal = Proposal(secret_id(), time.time(), principal, rule, rationale)
+        proposal = Proposal(token_hex(16), time.time(), principal, rule, rationale)
         await self._save(proposal)
         return proposal
 

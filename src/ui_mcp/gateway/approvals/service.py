@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from secrets import token_hex
 from socket import gethostname
 from typing import TypeVar
 
@@ -14,7 +15,6 @@ from ui_mcp.errors import AlreadyDecidedError, DigestMismatchError, ExpiredError
 from ui_mcp.gateway.approvals.model import Answer, Approval, Execution, Scope, Status, always_rule, digest_of
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.sanitize import require_json
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.processes import pid_exists
@@ -67,7 +67,7 @@ class ApprovalService:
         self.store = store
         self._announce = announce
         self._now = now
-        self._lease = f"{os.getpid()}:{gethostname()}:{secret_id()}"
+        self._lease = f"{os.getpid()}:{gethostname()}:{token_hex(16)}"
         self.changed = anyio.Event()
         """Set at the next change by this process and, while `follow` runs, by others; then replaced by a new event."""
         self._asking = anyio.Lock()
@@ -94,7 +94,7 @@ class ApprovalService:
         """Return an approval that is not stored yet, with its times set; `lifetime` is in seconds."""
         now = self._now()
         return Approval(
-            id=secret_id(),
+            id=token_hex(16),
             created_at=now,
             expires_at=now + lifetime,
             principal=principal,

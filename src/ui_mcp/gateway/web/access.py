@@ -5,12 +5,12 @@ with the token and the person are admitted at all.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from hmac import compare_digest
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.ids import same_secret
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
@@ -98,7 +98,7 @@ def may_watch(access: Access, token: str | None) -> Callable[[HTTPConnection, st
 
 def _is_authorized(access: Access, token: str, connection: HTTPConnection, credential: str | None) -> bool:
     given = bearer(connection.scope) or credential
-    if given is not None and same_secret(given, token):
+    if given is not None and compare_digest(given.encode(), token.encode()):
         return True
     return access.recognises(connection.headers.get(CREDENTIAL_HEADER) or credential)
 

@@ -1,6 +1,7 @@
 """The conversations of the chat page: opened on demand, served by an agent loop each, deleted."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from secrets import token_hex
 
 import anyio
 from anyio.abc import TaskGroup
@@ -13,7 +14,6 @@ from ui_mcp.agent.tools import Selection, selection_of
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
 from ui_mcp.chat.service import Chat, ReadRequest
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
@@ -68,7 +68,7 @@ class Conversations:
 
     async def create(self) -> str:
         """Return the name of a new conversation; it is stored with its first message."""
-        return f"c-{secret_id()[:12]}"
+        return f"c-{token_hex(6)}"
 
     async def open(self, name: str) -> Conversation:
         """Return a conversation; start serving it if it is not served yet."""

@@ -1,13 +1,13 @@
 """Event streams of the chat API: one per message, recorded so that a client can resume."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from secrets import token_hex
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.errors import NotFoundError
-from ui_mcp.ids import secret_id
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.webserver.responses import event_text
@@ -129,7 +129,7 @@ class ChatSession:
     """One message and the events of its turn; recorded whether or not a client reads them."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self.id = secret_id()
+        self.id = token_hex(16)
         self.conversation = conversation
         self._events = NluiEvents(self.id, conversation.name, lambda: conversation.goes_on)
         self._texts: list[str] = []

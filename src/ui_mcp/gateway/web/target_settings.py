@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 import httpx2
 from anyio import to_thread
@@ -19,7 +20,6 @@ from ui_mcp.gateway.openapi.live import LiveTarget
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
 from ui_mcp.http_client import open_client
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import source_name
 
@@ -128,7 +128,7 @@ class TargetSettingsService:
         if not isinstance(tree, dict) or not is_openapi(tree):
             raise InvalidArgumentsError("This is not an OpenAPI document")
         title = (tree.get("info") or {}).get("title") if isinstance(tree.get("info"), dict) else ""
-        file = own_file(self._uploads() / f"{secret_id()}.yaml", data)
+        file = own_file(self._uploads() / f"{token_hex(16)}.yaml", data)
         try:
             return await self._add({"name": source_name(name or str(title or "api")), "spec": str(file)})
         except Exception:

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from secrets import token_hex
 
 import anyio
 
-from ui_mcp.ids import secret_id
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.server import McpServer
 
@@ -54,7 +54,7 @@ class Sessions:
             if idle is None:
                 return None
             self.end(idle)
-        session_id = secret_id()
+        session_id = token_hex(16)
         client = ClientConnection(self._service, principal=principal, session_id=session_id)
         now = self._clock()
         session = self._by_id[session_id] = Session(session_id, client, now, now, connection)

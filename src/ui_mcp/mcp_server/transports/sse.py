@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from secrets import token_hex
 from urllib.parse import parse_qs
 
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server.connection import ClientConnection, answer_batch
@@ -75,7 +75,7 @@ class SseEndpoint:
         if len(self._sessions) >= MAX_SESSIONS:
             await http.respond_text(send, 503, f"At most {MAX_SESSIONS} clients are served")
             return
-        session_id = secret_id()
+        session_id = token_hex(16)
         client = ClientConnection(self._service, principal=self._principal(scope), session_id=session_id)
         try:
             async with anyio.create_task_group() as tasks:

@@ -1,13 +1,13 @@
 """MCP over streamable HTTP, with sessions."""
 
 from collections.abc import Callable, Mapping
+from secrets import token_hex
 
 import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import find_duplicated_routing_header, validate_mcp_param_headers, x_mcp_header_map
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from ui_mcp.ids import secret_id
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server import results
@@ -268,7 +268,7 @@ def _connection(message: JsonObject) -> str:
     meta = params.get(rpc.META) if isinstance(params, dict) else None
     given = meta.get(CLIENT_ID) if isinstance(meta, dict) else None
     if given is None:  # other malformed parameters are refused where they are parsed
-        return f"request:{secret_id()}"
+        return f"request:{token_hex(16)}"
     if not isinstance(given, str) or not 16 <= len(given) <= 200:
         raise MCPError(rpc.INVALID_PARAMS, f'_meta["{CLIENT_ID}"] must be a random text of 16 to 200 characters')
     return f"client:{given}"

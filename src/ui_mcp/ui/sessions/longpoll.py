@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from secrets import token_hex
 from time import monotonic
 
 from anyio import CancelScope, Lock, create_task_group, move_on_after, sleep
 from anyio.abc import TaskGroup, TaskStatus
 
-from ui_mcp.ids import secret_id
 from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.wire import FINAL
 
@@ -48,7 +48,7 @@ class LongPoll:
     """One polling page: keeps frames until the page acknowledges them, and drops frames that it repeats."""
 
     def __init__(self, connection: Connection) -> None:
-        self.name = secret_id()
+        self.name = token_hex(16)
         self._connection = connection
         self._kept: deque[Numbered] = deque()
         self._seq = 0

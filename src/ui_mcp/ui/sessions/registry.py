@@ -4,7 +4,9 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from hmac import compare_digest
 from pathlib import Path
+from secrets import token_hex
 from types import TracebackType
 from typing import Self
 from urllib.parse import unquote
@@ -17,7 +19,6 @@ from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
 from ui_mcp.errors import NotFoundError
 from ui_mcp.file_watcher import SavedFile
-from ui_mcp.ids import same_secret, secret_id
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.fork_server_process import stop
@@ -127,7 +128,7 @@ class PersonCookies:
     def admit(self, visitor: str | None, session: Session) -> str:
         """Admit a visitor to a session; return the cookie's value, a new one unless `visitor` is known."""
         if visitor is None or _digest(visitor) not in self._admitted:
-            visitor = secret_id()
+            visitor = token_hex(16)
         sessions = self._admitted.setdefault(_digest(visitor), {})
         sessions.pop(session.secret, None)
         sessions[session.secret] = None
@@ -241,7 +242,7 @@ class SessionRegistry:
         found = self._sessions.get(given)
         for session in self._sessions.values() if found is None else ():
             # No early exit, so that timing does not reveal which secret matches.
-            found = session if same_secret(given, session.secret) else found
+            found = session if compare_digest(given.encode(), session.secret.encode()) else found
         if found is None:
             raise NotFoundError(f"session {given} not found", session=given)
         return found

@@ -4,13 +4,13 @@ from asyncio import Lock
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from secrets import token_hex
 from time import monotonic
 
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
-from ui_mcp.ids import secret_id
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
@@ -87,7 +87,7 @@ class Session:
 
     def __init__(self, vended: str, context: SessionContext) -> None:
         self.vended = vended
-        self.secret = secret_id()
+        self.secret = token_hex(16)
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, context.pages_changed)
         self.loading = LoadErrors(vended, self.events, self.pages)
