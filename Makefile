@@ -43,11 +43,12 @@ coverage: test-setup  ## the tests under coverage, subprocesses included, and a 
 quick: $(STAMPS)/dev assets  ## the tests that need nothing but Python
 	$(PYTEST) -q --quick $(WORKERS) $(TESTS)
 
-check: $(STAMPS)/dev  ## lint, types, layers, of Python and TypeScript
+check: $(STAMPS)/dev  ## lint, types, layers, dead code, of Python and TypeScript
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/vulture
 	@$(BIN)/python scripts/assets.py lint
 
 e2e: test-setup  ## the tests in a real browser

@@ -1,6 +1,5 @@
 """Types and constants of the introspection contract, and its errors as tool results."""
 
-import re
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -27,7 +26,6 @@ ALL: frozenset[Section] = frozenset({"bounds", "localToScreen", "properties", "v
 FULL_DEPTH = 50
 COMPACT_DEPTH = 8
 UNLIMITED_DEPTH = 10_000
-PATH = re.compile(r"/stages\[\d+\]/scene/root(/[A-Za-z_$][\w$-]*\[\d+\])*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,6 @@ def _bindings(element: Element) -> list[Binding]:
     return found
 
 
-NESTED = frozenset({"ui-view", "ui-viewlist"})
 ACTIONS = ("ui-action", "ui-event-")
 
 

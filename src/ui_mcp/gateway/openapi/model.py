@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ui_mcp.gateway.config.parse import Note, Status
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.jsontypes import JsonObject
 
 Location = Literal["path", "query", "header", "cookie", "querystring"]
 
@@ -83,7 +83,6 @@ class Operation:
     input_schema: JsonObject
     pointer: str
     notes: tuple[Note, ...] = ()
-    pagination: Json = None
     output_schema: JsonObject | None = None
     """Schema of a successful response; only read if the target's `output_schemas` is on."""
 

@@ -13,9 +13,6 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 ArrayFormat = Literal["index", "brackets", "repeat"]
 
-Pairs = list[tuple[str, str]]
-"""Names and values of a query or form, not yet URL-encoded."""
-
 
 def text(value: Json) -> str:
     """Return a scalar as it is written in a URL or form; objects and arrays become JSON."""

@@ -49,7 +49,6 @@ from ui_mcp.webserver.server import App, mcp_app
 from ui_mcp.workspace import JOURNAL_FILE, PAGE_CHAT_FILE
 
 AGENT = "agent"
-PORT = 9000
 
 SYSTEM = """\
 You are a helpful assistant with tools over the person's own APIs and servers. Use them to find out and to act, then
