@@ -105,7 +105,6 @@ class LuaSettings(Section):
     """`[lua]`: the engine."""
 
     hotload: bool = Field(True, description="Reload changed files of apps.")
-    vm: Literal["lua52"] = Field("lua52", description="The Lua virtual machine.")
     host: Literal["process", "thread"] = Field("process", description="Where a session's Lua runs.")
     max_seconds: Seconds = Field(5.0, gt=0, description="Time budget of one entry into Lua.")
     max_memory_mb: int = Field(256, ge=8, description="Memory a session's Lua may use.")
