@@ -1,19 +1,26 @@
-"""Waits for inotify events below folders, so that an idle server does not poll.
-
-An event only means that something may have changed; the caller compares the files. Without inotify the caller polls.
-"""
+"""Reports changed files: by inotify on Linux, so that an idle server does not poll, and by watchfiles elsewhere."""
 
 import errno
 import os
 import struct
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
 
-from anyio import move_on_after, sleep, wait_readable
+from anyio import (
+    Event,
+    create_memory_object_stream,
+    create_task_group,
+    current_time,
+    move_on_after,
+    sleep,
+    wait_readable,
+)
+from anyio.lowlevel import checkpoint
+from anyio.streams.memory import MemoryObjectSendStream
 
 from ui_mcp.log import logger
 
@@ -21,27 +28,102 @@ _log = logger("hints")
 # From <sys/inotify.h>: every event that changes a folder or a file in it, and IN_ONLYDIR.
 _MASK = 0xFCE | 0x01000000
 _IS_FOLDER = 0x40000000
-_OVERFLOW = 0x4000
+_WATCH_REMOVED = 0x8000
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 65536
 
 QUIET_SECONDS, LONGEST_SECONDS = 0.05, 0.5
 """Debounce: time without events after which a burst counts as over, and the longest time to wait for that."""
 
+SAVE_QUIET_SECONDS, SAVE_LONGEST_SECONDS = 0.02, 0.4
+"""The same for `watching`, whose files are small and wanted at once."""
+
 RESCAN_SECONDS = 10.0
 """Longest time between rescans; inotify misses changes that other hosts make on a shared disk."""
 
+RESCAN_SHARE = 0.001
+"""Share of the time that rescans may take: large trees are rescanned less often."""
+
+Bursts = AsyncIterator[set[Path] | None]
+"""The changed paths of each burst; None: any of the watched files may have changed."""
+
+
+@asynccontextmanager
+async def watching(deep: frozenset[Path], flat: frozenset[Path]) -> AsyncIterator[Bursts]:
+    """Watch the folders of `deep` with everything below them, and those of `flat` alone, while the block runs.
+
+    Raises:
+        OSError: a folder cannot be watched; maybe in a group.
+        RuntimeError: watchfiles failed; maybe in a group.
+    """
+    inotify = open_inotify(deep, flat)
+    if inotify is None:
+        async with _watchfiles(deep, flat) as bursts:
+            yield bursts
+    else:
+        with closing(inotify):
+            yield _inotify_bursts(inotify)
+
+
+async def _inotify_bursts(inotify: "InotifyWatch") -> Bursts:
+    rest = RESCAN_SECONDS
+    while True:
+        burst = await inotify.next_burst(rest, SAVE_QUIET_SECONDS, SAVE_LONGEST_SECONDS)
+        began = current_time()
+        yield burst or None
+        if not burst:
+            rest = max(RESCAN_SECONDS, (current_time() - began) / RESCAN_SHARE)
+
+
+@asynccontextmanager
+async def _watchfiles(deep: frozenset[Path], flat: frozenset[Path]) -> AsyncIterator[Bursts]:
+    stop = Event()
+    send, receive = create_memory_object_stream[set[Path] | None](0)
+    async with send, receive, create_task_group() as tasks:
+        tasks.start_soon(_forward_watchfiles, deep, True, stop, send)
+        tasks.start_soon(_forward_watchfiles, flat, False, stop, send)
+        await checkpoint()  # each task sets up its watch in its first step
+        try:
+            yield receive
+        finally:
+            stop.set()  # ends watchfiles' threads, which cancellation does not reach
+            tasks.cancel_scope.cancel()
+
+
+async def _forward_watchfiles(
+    folders: frozenset[Path], deep: bool, stop: Event, send: MemoryObjectSendStream[set[Path] | None]
+) -> None:
+    from watchfiles import awatch  # takes 25 ms, and is not needed where inotify works
+
+    watch = awatch(
+        *(folder for folder in folders if folder.is_dir()),
+        watch_filter=None,
+        step=int(SAVE_QUIET_SECONDS * 1000),
+        debounce=int(SAVE_LONGEST_SECONDS * 1000),
+        rust_timeout=int(RESCAN_SECONDS * 1000),
+        yield_on_timeout=True,
+        recursive=deep,
+        stop_event=stop,
+    )
+    async for found in watch:
+        await send.send({Path(path) for _, path in found} or None)
+
 
 class InotifyWatch:
-    """One inotify instance for some folders; `deep` includes all folders below them.
+    """One inotify instance for folders with everything below them, through links too, and for folders alone.
 
     Raises:
         OSError: the limit of inotify instances or watches is reached.
     """
 
-    def __init__(self, folders: Iterable[Path], *, deep: bool) -> None:
-        self._folders = frozenset(folders)
-        self._deep = deep
+    def __init__(self, deep: Iterable[Path], flat: Iterable[Path]) -> None:
+        self._roots = frozenset(deep)
+        self._flat = frozenset(flat)
+        self._watched: dict[int, Path] = {}
+        """Folders by watch descriptor."""
+        self._deep: set[int] = set()
+        """Descriptors of the folders whose new folders are watched too."""
+        self._events_lost = False
         import ctypes
 
         self._libc, self._errno = ctypes.CDLL(None, use_errno=True), ctypes.get_errno
@@ -57,42 +139,88 @@ class InotifyWatch:
     def close(self) -> None:
         os.close(self._descriptor)
 
-    async def wait_quiet(self, within: float, quiet: float, longest: float) -> bool:
-        """Wait up to `within` seconds for an event, then until no event came for `quiet` seconds.
+    async def next_burst(self, within: float, quiet: float, longest: float) -> set[Path]:
+        """Wait up to `within` seconds for a change, then until nothing changed for `quiet` seconds.
 
-        Return True after a burst, which is waited for at most `longest` seconds; False if no event came.
+        Return the paths that changed in at most `longest` seconds. None changed, or it is not known which, if the
+        result is empty.
         """
-        if not await self._event_within(within):
-            return False
+        changed = await self._events_within(within)
         with move_on_after(longest):
-            while await self._event_within(quiet):
-                pass
-        return True
+            while changed and (more := await self._events_within(quiet)):
+                changed |= more
+        if not changed or self._events_lost:
+            self._events_lost = False
+            self._add_all()  # a folder that was deleted may be back
+            return set()
+        return changed
 
-    async def _event_within(self, seconds: float) -> bool:
+    async def _events_within(self, seconds: float) -> set[Path]:
         with move_on_after(seconds):
-            await self._read_events()
-            return True
-        return False
+            await wait_readable(self._descriptor)
+        return self._read_events()
 
-    async def _read_events(self) -> None:
-        await wait_readable(self._descriptor)
-        with suppress(BlockingIOError):
-            if _concern_folders(os.read(self._descriptor, _READ_BYTES)):
-                self._add_all()  # inotify is not recursive: new folders need their own watches
+    def _read_events(self) -> set[Path]:
+        try:
+            data = os.read(self._descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return set()
+        return {self._take(*event) for event in _parse_events(data)}
+
+    def _take(self, descriptor: int, mask: int, name: str) -> Path:
+        """Return the path of an event, and watch it if it is a new folder below a deep one."""
+        folder = self._watched.get(descriptor)
+        if folder is None:  # the queue overflowed, or the event belongs to a watch that was removed
+            self._events_lost = True
+            return Path()
+        path = folder / name
+        if mask & _WATCH_REMOVED:
+            del self._watched[descriptor]
+            self._deep.discard(descriptor)
+        elif mask & _IS_FOLDER and descriptor in self._deep:
+            self._add_tree(path)  # inotify is not recursive: new folders need their own watches
+        return path
 
     def _add_all(self) -> None:
-        for folder in self._folders:
+        for folder in self._flat:
             self._add(folder)
-            if self._deep:
-                for parent, below, _ in os.walk(folder):
-                    for name in below:
-                        self._add(Path(parent, name))
+        for folder in self._roots:
+            self._add_tree(folder)
 
-    def _add(self, folder: Path) -> None:
-        added = self._libc.inotify_add_watch(self._descriptor, os.fsencode(folder), _MASK)
-        if added < 0 and self._errno() == errno.ENOSPC:  # other errors: deleted meanwhile, or not readable
+    def _add_tree(self, folder: Path) -> None:
+        self._deep |= {descriptor for found in _tree(folder) if (descriptor := self._add(found)) is not None}
+
+    def _add(self, folder: Path) -> int | None:
+        added: int = self._libc.inotify_add_watch(self._descriptor, os.fsencode(folder), _MASK)
+        if added >= 0:
+            self._watched[added] = folder
+            return added
+        if self._errno() == errno.ENOSPC:  # other errors: deleted meanwhile, or not readable
             raise OSError(errno.ENOSPC, "No more folders can be watched")
+        return None
+
+
+def _tree(folder: Path) -> Iterator[Path]:
+    """Yield a folder and all folders below it, through links, each once."""
+    seen: set[tuple[int, int]] = set()
+    left = [folder]
+    while left:
+        current = left.pop()
+        with suppress(OSError):  # deleted meanwhile, or not readable
+            identity = current.stat()
+            if (identity.st_dev, identity.st_ino) not in seen:
+                seen.add((identity.st_dev, identity.st_ino))
+                yield current
+                left += [Path(entry) for entry in os.scandir(current) if entry.is_dir()]
+
+
+def _parse_events(data: bytes) -> Iterator[tuple[int, int, str]]:
+    at = 0
+    while at < len(data):
+        descriptor, mask, _, length = _EVENT.unpack_from(data, at)
+        name_at = at + _EVENT.size
+        at = name_at + length
+        yield descriptor, mask, os.fsdecode(data[name_at:at].rstrip(b"\0"))
 
 
 class Rest:
@@ -112,12 +240,12 @@ class Rest:
         folders = _folders_of(files)
         if folders != self._folders:
             self.close()
-            self._folders, self._watch = folders, watch(folders, deep=False)
+            self._folders, self._watch = folders, open_inotify((), folders)
         elif self._watch is None:
             await sleep(self._poll)
         else:
             try:
-                await self._watch.wait_quiet(RESCAN_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
+                await self._watch.next_burst(RESCAN_SECONDS, QUIET_SECONDS, LONGEST_SECONDS)
             except OSError:  # a folder was recreated, and the limit of watches is reached
                 self.close()
 
@@ -132,26 +260,16 @@ def _folders_of(files: Iterable[Path]) -> frozenset[Path]:
     return frozenset(folder for file in files for folder in (file.parent, Path(realpath(file)).parent))
 
 
-def watch(folders: Iterable[Path], *, deep: bool) -> InotifyWatch | None:
-    """Return a watch of `folders`, or None where inotify is not available."""
+def open_inotify(deep: Iterable[Path], flat: Iterable[Path]) -> InotifyWatch | None:
+    """Return a watch of these folders, or None where inotify is not available."""
     # The same conditions under which watchfiles polls: by request, and on WSL, where inotify misses Windows' changes.
     if sys.platform != "linux" or "WATCHFILES_FORCE_POLLING" in os.environ or "microsoft" in os.uname().release.lower():
         return None
     try:
-        return InotifyWatch(folders, deep=deep)
+        return InotifyWatch(deep, flat)
     except OSError as error:
         _log.info("inotify is not available, polling instead: %s", error)
         return None
-
-
-def _concern_folders(events: bytes) -> bool:
-    at = 0
-    while at < len(events):
-        _, mask, _, length = _EVENT.unpack_from(events, at)
-        if mask & (_IS_FOLDER | _OVERFLOW):
-            return True
-        at += _EVENT.size + length
-    return False
 
 
 @dataclass(frozen=True, slots=True)

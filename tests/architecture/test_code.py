@@ -47,7 +47,7 @@ HOMES = {
         "webserver/",
     ),
     "uvicorn": ("webserver/",),
-    "watchfiles": ("ui/sessions/hot_reload",),
+    "watchfiles": ("file_watcher",),
     "websockets": ("testing/",),
     "yaml": ("gateway/config/",),
 }

@@ -3,23 +3,27 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from anyio import create_memory_object_stream, create_task_group, fail_after, move_on_after
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from ui_mcp.file_watcher import SavedFile, watch
-from ui_mcp.ui.sessions import hot_reload
+from ui_mcp import file_watcher
+from ui_mcp.file_watcher import SavedFile, open_inotify
 from ui_mcp.ui.sessions.hot_reload import HotReloader, find_roots, names_of
 from ui_mcp.workspace import Workspace
 
 Seen = MemoryObjectReceiveStream[list[SavedFile]]
 
 
-@pytest.fixture(autouse=True, params=[5000, 1], ids=["begun", "calm"])
-def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Watch as in the first seconds, and as after them."""
-    monkeypatch.setattr(hot_reload, "IDLE_MS", request.param)
+@pytest.fixture(autouse=True, params=["inotify", "watchfiles"])
+def means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Watch by inotify, where it exists and alone, or by watchfiles."""
+    if request.param == "watchfiles":
+        monkeypatch.setattr(file_watcher, "open_inotify", lambda deep, flat: None)
+    monkeypatch.setattr(file_watcher, "RESCAN_SECONDS", 1000)
+    return str(request.param)
 
 
 @pytest.fixture
@@ -87,7 +91,7 @@ async def test_without_the_kernels_hints_a_save_is_noticed_too(
 ) -> None:
     here = os.uname()
     monkeypatch.setattr(os, "uname", lambda: os.uname_result((*here[:2], "5.15-microsoft", *here[3:])))
-    assert watch([workspace.apps], deep=True) is None
+    assert open_inotify([workspace.apps], []) is None
     file = workspace.apps / "adder" / "app.lua"
     async with watching(workspace) as seen:
         file.write_text("two = 2")
@@ -95,18 +99,26 @@ async def test_without_the_kernels_hints_a_save_is_noticed_too(
         assert await next_paths(seen) == [file]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
-async def test_changes_in_a_folder_made_later_are_noticed(tmp_path: Path) -> None:
-    hints = watch([tmp_path], deep=True)
-    assert hints is not None
-    (tmp_path / "new" / "below").mkdir(parents=True)
-    made = await hints.wait_quiet(10, 0.02, 1)
-    nothing = await hints.wait_quiet(0.01, 0.02, 1)
-    (tmp_path / "new" / "below" / "a.lua").write_text("x = 1")
-    saved = await hints.wait_quiet(10, 0.02, 1)
-    hints.close()
+@pytest.mark.covers("UI-HOT-1")
+async def test_folders_that_are_deleted_and_made_again_are_watched_again(workspace: Workspace) -> None:
+    async with watching(workspace) as seen:
+        rmtree(workspace.apps)
+        (folder := workspace.apps / "later").mkdir(parents=True)
+        (file := folder / "app.lua").write_text("one = 1")
+        assert await next_paths(seen) == [file]
+        file.write_text("two = 2")
 
-    assert (made, nothing, saved) == (True, False, True)
+        assert await next_paths(seen) == [file]
+
+
+async def test_links_in_a_circle_end_no_watch(workspace: Workspace) -> None:
+    for name in ("self", "again"):
+        (workspace.apps / "adder" / name).symlink_to(workspace.apps)
+    file = workspace.apps / "adder" / "app.lua"
+    async with watching(workspace) as seen:
+        file.write_text("two = 2")
+
+        assert await next_paths(seen) == [file]
 
 
 @pytest.mark.covers("UI-HOT-2")
