@@ -17,8 +17,8 @@ from anyio.lowlevel import checkpoint
 
 from lua_runtime.workers import Recorded, launch_at
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.lua_runtime import fork_client, fork_server_process
-from ui_mcp.lua_runtime.fork_server_process import FORKS, command
+from ui_mcp.lua_runtime import fork_client, fork_server
+from ui_mcp.lua_runtime.fork_server import FORKS, command
 from ui_mcp.lua_runtime.interface import EMPTY_CONTEXT
 from ui_mcp.lua_runtime.worker_process import ProcessWorker, ProcessWorkerHost
 from ui_mcp.wire import Op
@@ -28,6 +28,7 @@ import sys
 sys.path[:0] = sys.argv[1:]
 sys.stdout.reconfigure(encoding="utf-8")
 import ui_mcp.lua_runtime.fork_server
+import ui_mcp.lua_runtime.worker
 from ui_mcp.lua_runtime.vm import LuaVm
 core = LuaVm({launch!r}, lambda *_: None, lambda _: None)
 before = set(sys.modules)
@@ -140,7 +141,8 @@ async def test_without_a_fork_server_a_worker_is_a_program_of_its_own(
         raise OSError("no room for another process")
 
     monkeypatch.setattr(fork_client, "_by_loop", {})
-    monkeypatch.setattr(fork_server_process, "acquire", refuse)
+    monkeypatch.setattr(fork_server, "idle", [])
+    monkeypatch.setattr(fork_client, "ForkServerProcess", refuse)
 
     async with workers(tmp_path) as [worker]:
         assert (await worker.call(Op.RUN, "return 1")).result == "1"

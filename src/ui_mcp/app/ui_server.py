@@ -65,7 +65,7 @@ async def open_host(
     """Open the UI server; the web stack is imported when it starts running."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
-        from ui_mcp.lua_runtime.fork_server_process import prestart
+        from ui_mcp.lua_runtime.fork_server import prestart
 
         if configured.config.lua.host == "process":
             prestart()

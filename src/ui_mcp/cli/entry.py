@@ -32,7 +32,7 @@ def _start(program: str) -> None:
 def _prepare(arguments: list[str]) -> None:
     """Start the fork server of the Lua workers while the server is being imported."""
     if not {"-h", "--help"} & set(arguments):
-        from ui_mcp.lua_runtime.fork_server_process import prestart
+        from ui_mcp.lua_runtime.fork_server import prestart
 
         prestart()
 

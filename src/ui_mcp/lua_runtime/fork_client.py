@@ -5,16 +5,15 @@ import os
 import signal
 import socket
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import IO
 
 import anyio
 
-from ui_mcp.lua_runtime import fork_server_process
-from ui_mcp.lua_runtime.fork_server_process import MESSAGE, ForkServerProcess
+from ui_mcp.lua_runtime import fork_server
+from ui_mcp.lua_runtime.fork_server import MESSAGE, ForkServerProcess
 from ui_mcp.lua_runtime.interface import ProcessListener
 
 REPLY_TIMEOUT = 30.0
@@ -29,29 +28,20 @@ async def fork(owner: ProcessListener) -> "ForkedProcess | None":
         return None
     source, replies = os.pipe()
     requests, sink = os.pipe()
-    ours = os.fdopen(source, "rb", 0), os.fdopen(sink, "wb", 0)
-    pid = None
-    try:
+    with ExitStack() as ours:
+        files = [ours.enter_context(file) for file in (os.fdopen(source, "rb", 0), os.fdopen(sink, "wb", 0))]
         pid = await server.fork_worker(requests, replies)
-    finally:
         if pid is None:
-            _close(ours)
-    return None if pid is None else await _connected(ForkedProcess(server, pid, owner), ours)
-
-
-async def _connected(process: "ForkedProcess", ours: tuple[IO[bytes], IO[bytes]]) -> "ForkedProcess":
+            return None
+        ours.pop_all()  # the transports close them
+    process = ForkedProcess(server, pid, owner)
     try:
         with anyio.CancelScope(shield=True):
-            await process.connect(*ours)
+            await process.connect(*files)
     except BaseException:
-        process.discard()
+        server.reap(pid)
         raise
     return process
-
-
-def _close(files: Iterable[IO[bytes]]) -> None:
-    for file in files:
-        file.close()
 
 
 class ForkedProcess(asyncio.Protocol):
@@ -80,10 +70,6 @@ class ForkedProcess(asyncio.Protocol):
             # Safe: the pid cannot be reused before the fork server has reaped it.
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-
-    def discard(self) -> None:
-        """Kill the worker without reporting its exit status."""
-        self._server.reap(self.pid)
 
     def data_received(self, data: bytes) -> None:
         self._owner.received(data)
@@ -188,9 +174,10 @@ def for_running_loop() -> ForkServerClient:
     for loop in [loop for loop in _by_loop if loop.is_closed()]:
         unused = _by_loop.pop(loop)
         if not unused.gone:
-            fork_server_process.release(unused.process)
+            fork_server.idle.append(unused.process)
     loop = asyncio.get_running_loop()
     client = _by_loop.get(loop)
     if client is None or client.gone:
-        client = _by_loop[loop] = ForkServerClient(fork_server_process.acquire())
+        process = fork_server.idle.pop() if fork_server.idle else ForkServerProcess()
+        client = _by_loop[loop] = ForkServerClient(process)
     return client

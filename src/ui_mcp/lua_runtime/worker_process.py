@@ -10,7 +10,7 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import dumps
-from ui_mcp.lua_runtime.fork_server_process import FORKS, FROZEN_COMMAND, command
+from ui_mcp.lua_runtime.fork_server import FORKS, FROZEN_COMMAND, command
 from ui_mcp.lua_runtime.interface import (
     EMPTY_CONTEXT,
     START_FAILED,

@@ -21,7 +21,7 @@ from ui_mcp.errors import NotFoundError
 from ui_mcp.file_watcher import SavedFile
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.fork_server_process import stop
+from ui_mcp.lua_runtime.fork_server import stop
 from ui_mcp.lua_runtime.interface import OutputSink, Worker, WorkerConfig, WorkerHost
 from ui_mcp.lua_runtime.interface import WorkerHost as LuaHost
 from ui_mcp.lua_runtime.permissions import Permissions
