@@ -129,7 +129,8 @@ def test_completing_imports_no_server(tmp_path: Path) -> None:
     unneeded = (
         "ui_mcp.app",
         "ui_mcp.gateway",
-        "ui_mcp.introspection",
+        "ui_mcp.introspection.targets",
+        "ui_mcp.lua_runtime",
         "pydantic",
         "starlette",
         "yaml",

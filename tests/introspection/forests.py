@@ -1,6 +1,7 @@
 """Captures made up for tests of the pure parts."""
 
 import json
+import re
 from pathlib import Path
 
 from ui_mcp.introspection.contract import FULL, CaptureRequest, Section
@@ -8,6 +9,8 @@ from ui_mcp.introspection.tree import Capture, build
 from ui_mcp.jsontypes import JsonObject
 
 GOLDEN = Path(__file__).parents[2] / "contracts" / "golden" / "introspect"
+PATH = re.compile(r"/stages\[\d+\]/scene/root(/[A-Za-z_$][\w$-]*\[\d+\])*")
+"""A path from the contract's schema."""
 
 
 def golden(name: str, sections: frozenset[Section] = FULL) -> Capture:

@@ -5,9 +5,9 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from introspection.forests import GOLDEN, golden
+from introspection.forests import GOLDEN, PATH, golden
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.contract import PATH, CaptureRequest
+from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.outline import outline
 from ui_mcp.introspection.tree import build
 

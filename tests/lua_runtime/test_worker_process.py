@@ -10,7 +10,7 @@ import pytest
 from lua_runtime.workers import Recorded, launch_at
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.lua_runtime import worker_process
-from ui_mcp.lua_runtime.fork_server_process import FORKS
+from ui_mcp.lua_runtime.fork_server import FORKS
 from ui_mcp.lua_runtime.interface import EntryContext
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.wire import Op

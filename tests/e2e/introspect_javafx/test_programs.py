@@ -9,11 +9,12 @@ import anyio
 import pytest
 
 from introspection.demos import PATIENCE, Demo, debian_cell, failure, javafx_demo
+from introspection.forests import PATH
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backends.javafx import JavaFxBackend
-from ui_mcp.introspection.contract import ALL, PATH, CaptureRequest, Ref
+from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target, ask_for, until
 from ui_mcp.jsontypes import JsonObject

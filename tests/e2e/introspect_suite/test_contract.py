@@ -10,12 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from introspection.demos import PATIENCE, Demo, failure
-from introspection.forests import GOLDEN
+from introspection.forests import GOLDEN, PATH
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.backend import ScreenshotRequest
-from ui_mcp.introspection.contract import ALL, FULL, PATH, CaptureRequest, Ref
+from ui_mcp.introspection.contract import ALL, FULL, CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
