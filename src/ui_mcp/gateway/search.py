@@ -21,6 +21,7 @@ _SYNONYMS = {
     "delete": "delete remove destroy drop erase",
 }
 _VERBS = {word: verb for verb, words in _SYNONYMS.items() for word in words.split()}
+_VERB_BY_METHOD = {"GET": "list", "POST": "create", "PATCH": "update", "PUT": "update", "DELETE": "delete"}
 _METHODS = {
     "create": {"POST", "PUT"},
     "list": {"GET"},
@@ -138,7 +139,7 @@ def _verb_factor(entry: Entry, shape: _Shape, verb: str) -> float:
 def _query_verb(query: str) -> str | None:
     """Return the action that a query asks for."""
     raw = _split(query)
-    known = next((_VERBS[word] for word in raw if word in _VERBS), None)
+    known = _known_verb(raw)
     # `refund a charge` contains no known verb, but its first word is one.
     if known is None and len(raw) > 1 and not raw[0].endswith("s") and set(raw[1:]) & _STOP_WORDS:
         return "act"
@@ -160,22 +161,25 @@ def _passes_filters(entry: Entry, source: str, method: str) -> bool:
 
 
 def _shape(entry: Entry) -> _Shape:
-    words = _split(entry.local_name)
-    verb = next((_VERBS[word] for word in words if word in _VERBS), None)
-    if verb is None:
-        verb = next((_VERBS[word] for word in _split(entry.tool.title) if word in _VERBS), None)
-    if verb is None and entry.method:
-        by_method = {"GET": "list", "POST": "create", "PATCH": "update", "PUT": "update", "DELETE": "delete"}
-        verb = by_method.get(entry.method)
     parts = [part for part in entry.path.split("/") if part]
     fixed = [part for part in parts if not part.startswith("{")]
     nouns = frozenset(_words(fixed[-1])) if fixed else frozenset(_words(entry.local_name))
     names = frozenset(_words(entry.local_name)) | nouns
     by_id = bool(parts) and parts[-1].startswith("{")
+    return _Shape(_verb(entry, by_id=by_id), nouns, len(fixed), names, by_id)
+
+
+def _verb(entry: Entry, *, by_id: bool) -> str | None:
+    words = _split(entry.local_name)
+    named = _known_verb(words) or _known_verb(_split(entry.tool.title)) or _VERB_BY_METHOD.get(entry.method)
     # GET on a path that ends with a parameter reads one item.
-    if entry.method == "GET" and verb in {"list", "get"}:
-        verb = "get" if by_id and verb == "list" and "list" not in words else verb
-    return _Shape(verb, nouns, len(fixed), names, by_id)
+    if named == "list" and by_id and entry.method == "GET" and "list" not in words:
+        return "get"
+    return named
+
+
+def _known_verb(words: Iterable[str]) -> str | None:
+    return next((_VERBS[word] for word in words if word in _VERBS), None)
 
 
 def _bag(entry: Entry) -> Counter[str]:

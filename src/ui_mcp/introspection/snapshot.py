@@ -76,22 +76,28 @@ async def _both(target: Target, request: SnapshotRequest, defaults: Defaults) ->
         capture, offset, stale = await _continue(target, request, request.cursor)
         return _with_text(budget.json_page(capture, limit, offset) | ({"stale": True} if stale else {}))
     # Without a mode: full if it fits the limit, else compact.
-    if request.mode == "full" or request.mode is None:
-        capture = await _capture(target, _json_capture_request(request, "full", defaults))
-        explicit = request.mode == "full" and request.max_tokens is None
-        whole = _changes(target, request, capture) or _whole(target, capture, request)
-        room = defaults.limits.hard_chars if explicit or not limit else limit * 4
-        text = dumps(whole)
-        if len(text) <= room:
-            usual = defaults.limits.tokens
-            return whole, text if len(text) <= usual * 4 else budget.text_page(capture, usual)
-        if request.mode == "full":
-            return _with_text(budget.json_page(capture, limit))
+    if request.mode != "compact" and (full := await _full(target, request, defaults, limit)):
+        return full
     capture = await _capture(target, _json_capture_request(request, "compact", defaults))
     changed = _changes(target, request, capture)
     if changed and (not limit or len(dumps(changed)) <= limit * 4):
         return _with_text(changed)
     return _with_text(budget.json_page(capture, limit) | ({"full": True} if request.since else {}))
+
+
+async def _full(
+    target: Target, request: SnapshotRequest, defaults: Defaults, limit: int
+) -> tuple[JsonObject, str] | None:
+    """Return the whole snapshot, or None if it exceeds the limit and the caller did not insist on full mode."""
+    capture = await _capture(target, _json_capture_request(request, "full", defaults))
+    insists = request.mode == "full"
+    whole = _changes(target, request, capture) or _whole(target, capture, request)
+    unlimited = (insists and request.max_tokens is None) or not limit
+    text = dumps(whole)
+    if len(text) <= (defaults.limits.hard_chars if unlimited else limit * 4):
+        usual = defaults.limits.tokens
+        return whole, text if len(text) <= usual * 4 else budget.text_page(capture, usual)
+    return _with_text(budget.json_page(capture, limit)) if insists else None
 
 
 def _with_text(answer: JsonObject) -> tuple[JsonObject, str]:

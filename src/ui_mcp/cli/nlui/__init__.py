@@ -77,6 +77,10 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     if options.version:
         print(f"nlui {bundled_version()}")
         return 0
+    return _serve(options, stdio)
+
+
+def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
     from ui_mcp.app.gateway_server import run_chat, run_http, run_stdio
     from ui_mcp.gateway.config.configuration import GatewayOptions
 

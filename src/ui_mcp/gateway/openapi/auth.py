@@ -216,14 +216,11 @@ class Credentials:
         self, operation: Operation, principal: str, conversation: str
     ) -> tuple[list[tuple[Scheme | None, Credential]], tuple[str, ...]]:
         """Return the credentials of the first alternative that is satisfied, or the names of the missing schemes."""
-        given = self._configured | self._by_principal.get(principal, {})
-        forwarded = self._forwarded.get((principal, conversation))
-        # The caller's own token overrides the configured default.
-        given |= {DEFAULT: forwarded} if forwarded else {}
+        given = self._given(principal, conversation)
         for alternative in operation.security:
-            chosen = [(name, self._fitting(name, given)) for name in alternative]
-            if all(credential is not None for _, credential in chosen):
-                return [(self._schemes.get(name), credential) for name, credential in chosen if credential], ()
+            chosen = {name: found for name in alternative if (found := self._fitting(name, given))}
+            if len(chosen) == len(set(alternative)):
+                return [(self._schemes.get(name), chosen[name]) for name in alternative], ()
         missing = tuple(dict.fromkeys(name for alternative in operation.security for name in alternative))
         # Documents without any security section still describe APIs that need the credential in the configuration.
         if not missing and not operation.security and not self._schemes and given:
@@ -232,6 +229,12 @@ class Credentials:
         if missing and self._strict and () not in operation.security:
             raise RefusedError(f"No credentials for {', '.join(missing)}; nothing was sent\n{how_to(missing)}")
         return [], missing
+
+    def _given(self, principal: str, conversation: str) -> dict[str, Credential]:
+        given = self._configured | self._by_principal.get(principal, {})
+        forwarded = self._forwarded.get((principal, conversation))
+        # The caller's own token overrides the configured default.
+        return given | ({DEFAULT: forwarded} if forwarded else {})
 
     def _fitting(self, name: str, given: Mapping[str, Credential]) -> Credential | None:
         if name in given:

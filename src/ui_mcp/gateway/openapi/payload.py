@@ -115,11 +115,22 @@ def _form_field(name: str, value: Json, rule: Json, options: EncodingOptions) ->
     elif style == "deepObject" or (style is None and options.form_nested):
         yield from nested(name, value, options.array_format)
     elif isinstance(value, list):
-        if style in _JOINS and rule.get("explode") is False:
-            yield name, _JOINS[style].join(text(item) for item in value)
-        else:
-            yield from ((name, text(item)) for item in value)
-    elif style == "form" and rule.get("explode") is not False:
+        yield from _form_list(name, value, rule)
+    else:
+        yield from _form_object(name, value, rule)
+
+
+def _form_list(name: str, value: list[Json], rule: JsonObject) -> Iterator[tuple[str, str]]:
+    style = rule.get("style")
+    if style in _JOINS and rule.get("explode") is False:
+        yield name, _JOINS[style].join(text(item) for item in value)
+    else:
+        yield from ((name, text(item)) for item in value)
+
+
+def _form_object(name: str, value: JsonObject, rule: JsonObject) -> Iterator[tuple[str, str]]:
+    style = rule.get("style")
+    if style == "form" and rule.get("explode") is not False:
         yield from ((key, text(member)) for key, member in value.items())
     elif style in _JOINS:
         yield name, _JOINS[style].join(part for key, member in value.items() for part in (key, text(member)))

@@ -31,6 +31,8 @@ _SHOWN_HEADERS = (
 
 _RATE_LIMIT_HEADER = re.compile(r"^(x-)?rate-?limit", re.IGNORECASE)
 _TEXT_LIMIT = 60_000
+_JSON_LINES = frozenset({"application/x-ndjson", "application/jsonl", "application/json-seq"})
+_SVG = "image/svg+xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +70,27 @@ class Responses:
             status: JsonObject = {"status": answer.status}
             return ToolResult((Text(f"HTTP {answer.status}"),), structured=status, meta=meta)
         kind = answer.media_type
-        if shaping.raw and (model.is_json(kind) or model.is_text(kind) or _looks_like_text(answer.body)):
+        if shaping.raw and (model.is_json(kind) or _is_text(answer)):
             return await self._text(answer, principal, meta)
-        if model.is_json(kind) or (not kind and answer.body[:1] in b"{["):
-            try:
-                return await self.json(loads(answer.body), shaping, principal, meta)
-            except ValueError:
-                return await self._text(answer, principal, meta)
-        if kind in {"application/x-ndjson", "application/jsonl", "application/json-seq"}:
+        if model.is_json(kind):
+            return await self._json_or_text(answer, shaping, principal, meta)
+        if kind in _JSON_LINES:
             return await self.json(_json_lines(answer.body), shaping, principal, meta)
-        if kind.startswith("image/") and kind != "image/svg+xml":
+        return await self._by_media_type(answer, principal, meta)
+
+    async def _json_or_text(self, answer: Answer, shaping: Shaping, principal: str, meta: JsonObject) -> ToolResult:
+        try:
+            return await self.json(loads(answer.body), shaping, principal, meta)
+        except ValueError:
+            return await self._text(answer, principal, meta)
+
+    async def _by_media_type(self, answer: Answer, principal: str, meta: JsonObject) -> ToolResult:
+        kind = answer.media_type
+        if kind.startswith("image/") and kind != _SVG:
             return ToolResult((Media("image", answer.body, kind),), meta=meta)
         if kind.startswith("audio/"):
             return ToolResult((Media("audio", answer.body, kind),), meta=meta)
-        if model.is_text(kind) or kind == "image/svg+xml" or _looks_like_text(answer.body):
-            return await self._text(answer, principal, meta)
-        return await self._file(answer, principal, meta)
+        return await (self._text if _is_text(answer) else self._file)(answer, principal, meta)
 
     async def json(self, value: Json, shaping: Shaping, principal: str, meta: JsonObject) -> ToolResult:
         """Convert a JSON value: selected fields only, cut to whole rows; a handle gives access to the rest."""
@@ -182,6 +189,10 @@ def _json_lines(body: bytes) -> list[Json]:
             except ValueError:
                 rows.append(line.decode("utf-8", errors="replace"))
     return rows
+
+
+def _is_text(answer: Answer) -> bool:
+    return model.is_text(answer.media_type) or answer.media_type == _SVG or _looks_like_text(answer.body)
 
 
 def _looks_like_text(body: bytes) -> bool:
