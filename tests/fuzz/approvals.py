@@ -77,7 +77,7 @@ async def approvals_opened(folder: Path) -> AsyncIterator[Asked]:
         approval_timeout=lambda _: 20.0 if _is_yes(asked.reply) else 0.02,  # no one else answers what stays open
     )
     async with GatewayService(GatewaySettings.model_validate(chosen), around).running() as gateway:
-        await gateway.ready()
+        await gateway.sources.ready()
         asked = Asked(gateway, upstream)
         await asked.greet()
         yield asked

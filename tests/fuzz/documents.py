@@ -97,14 +97,14 @@ class Targets:
     async def take(self, case: tuple[bytes, Any]) -> None:
         document, arguments = case
         self._file.write_bytes(document)
-        await self._gateway.attach_target(TargetSettings(name="bad", spec=str(self._file)))
+        await self._gateway.sources.attach_target(TargetSettings(name="bad", spec=str(self._file)))
         try:
-            await self._gateway.ready()
+            await self._gateway.sources.ready()
             names = [tool.name for tool in await self._offered.tools(Call()) if tool.name.startswith("bad__")]
             for name in names[:2]:
                 await self._use(name, arguments if isinstance(arguments, dict) else {})
         finally:
-            await self._gateway.detach_target("bad")
+            await self._gateway.sources.detach_target("bad")
 
     async def _use(self, name: str, arguments: dict[str, Any]) -> None:
         """Describe a tool and build its request, without sending it."""
@@ -126,7 +126,7 @@ async def targets_opened(folder: Path) -> AsyncIterator[Targets]:
     settings = GatewaySettings.model_validate({"targets": [good]})
     around = GatewayContext(folder / "data", folder / "cache", connector())
     async with GatewayService(settings, around).running() as gateway:
-        await gateway.ready()
+        await gateway.sources.ready()
         yield Targets(gateway, folder)
 
 

@@ -168,7 +168,7 @@ class Mounted:
 
     async def take(self, case: Case) -> None:
         self._upstreams["bad"].case, self.client.reply = case, case.reply
-        mount = await self._gateway.attach(BackendSettings(name="bad", command="none", timeout_s=20))
+        mount = await self._gateway.sources.attach(BackendSettings(name="bad", command="none", timeout_s=20))
         try:
             await mount.settled(20)
             for entry in list(mount.entries())[:1]:
@@ -177,7 +177,7 @@ class Mounted:
                 if method in case.answers:
                     await self.client.request(method, params)
         finally:
-            await self._gateway.detach("bad")
+            await self._gateway.sources.detach("bad")
 
     async def neighbour_answers(self) -> None:
         answer = await self.client.request("tools/call", {"name": "good__do", "arguments": {"a": "x"}})
@@ -217,7 +217,7 @@ async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
     settings = GatewaySettings.model_validate({"mcp": {"servers": [{"name": "good", "command": "none"}]}})
     around = GatewayContext(folder / "data", folder / "cache", connect_to(upstreams))
     async with GatewayService(settings, around).running() as gateway:
-        await gateway.ready()
+        await gateway.sources.ready()
         mounted = Mounted(gateway, upstreams)
         await mounted.client.greet()
         yield mounted

@@ -47,7 +47,7 @@ async def gateway(
     around = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
     async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
         if ready:
-            await found.ready()
+            await found.sources.ready()
         yield found
 
 

@@ -101,7 +101,7 @@ async def test_a_parameter_named_like_the_option_never_switches_policy_off(
     deny = {"rules": [{"tool": "addThing", "decision": "deny_abort"}]}
     async with gateway(tmp_path, recorder, policy=deny) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("_dry_run")]))
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         with pytest.raises(DeniedError):
             await found.enforcer.call("shop__addThing", {**ADD, "_dry_run": value}, Call())
 
@@ -153,7 +153,7 @@ async def test_an_operation_replaced_after_the_question_is_shown_again_instead_o
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found, "shop__addThing", ADD)
         write(tmp_path, EVERYTHING)
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         await yes(found, row)
         again = await changed(found, row)
         waiting = told(await found.enforcer.outcome(row.id, 0, A))
@@ -265,7 +265,7 @@ async def test_a_yes_for_longer_ends_when_its_name_means_another_operation(
         await outcome(found, row)
         covered = told(await found.enforcer.call("shop__addThing", ADD, A))
         write(tmp_path, EVERYTHING)
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         again = await asked(found, "shop__addThing", ADD)
 
     assert covered == {}
@@ -303,7 +303,7 @@ async def test_an_accepted_proposal_ends_when_its_name_means_another_operation(
         await found.refresh_rules()
         allowed = told(await found.enforcer.call("shop__addThing", ADD, A))
         write(tmp_path, EVERYTHING)
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         await asked(found, "shop__addThing", ADD)
 
     assert allowed == {}
@@ -317,7 +317,7 @@ async def test_a_yes_for_a_value_covers_no_other_json_value(
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("n")]))
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         row = await asked(found, "shop__addThing", {"n": given})
         await yes(found, row, scope="session", pattern={"n": pattern_shown(given)})
         await outcome(found, row)
@@ -336,7 +336,7 @@ async def test_a_yes_for_a_name_with_dots_covers_nothing_inside_of_another(
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("a.b"), query("a")]))
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         row = await asked(found, "shop__addThing", {"a.b": 1})
         await yes(found, row, scope="session", pattern=pattern)
         await outcome(found, row)
@@ -356,7 +356,7 @@ async def test_no_second_argument_of_the_same_path_hides_the_one_a_rule_denies(
     denied = {"tool": "addThing", part: {"body.name": "boat"}, "decision": "deny_abort"}
     async with gateway(tmp_path, recorder, policy={"rules": [denied, {"tool": "*", "decision": "allow"}]}) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("body.name")]))
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         for arguments in ({**ADD, "body.name": "x"}, {"body": {"name": "x"}, "body.name": "boat"}):
             with pytest.raises(DeniedError):
                 await found.enforcer.call("shop__addThing", arguments, A)
@@ -373,7 +373,7 @@ def pattern_shown(value: Json) -> str:
 async def test_a_glob_of_a_persons_own_still_goes_by_the_text(recorder: Recorder, tmp_path: Path) -> None:
     async with gateway(tmp_path, recorder) as found:
         write(tmp_path, operation("/things", "post", parameters=[query("n")]))
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         row = await asked(found, "shop__addThing", {"n": "boat-1"})
         await yes(found, row, scope="session", pattern={"n": "boat-*"})
         await outcome(found, row)
@@ -396,7 +396,7 @@ async def test_pages_are_followed_only_where_nothing_changes(recorder: Recorder,
     }
     async with gateway(tmp_path, recorder, targets=[said]) as found:
         write(tmp_path, search)
-        await found.refresh_targets()
+        await found.sources.refresh_targets()
         for call in (A, replace(A, meta={"ui-mcp/pages": 5})):
             with pytest.raises(InvalidArgumentsError, match=r"_pages: POST /search(.|\n)*readOnlyHint: true"):
                 await found.enforcer.call("shop__addThing", {"page": 1, **({} if call.meta else {"_pages": 5})}, call)
@@ -521,7 +521,7 @@ async def mounted(folder: Path, server: Shifty) -> AsyncIterator[GatewayService]
     around = GatewayContext(folder / "data", folder / "cache", server.connect, mode="guard")
     settings = {"approvals": {"sync_wait_s": 0.3}, "mcp": {"servers": [{"name": "far", "command": "far"}]}}
     async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
-        await found.ready()
+        await found.sources.ready()
         yield found
 
 

@@ -56,7 +56,7 @@ async def test_clients_are_told_of_an_apis_tools_once_they_are_known(tmp_path: P
     async with gateway(tmp_path, recorder, ready=False) as found:
         service = McpServer(gateway_definition(found, GatewayOptions()))
         early = service.options().instructions or ""
-        await found.ready()
+        await found.sources.ready()
         late = service.options().instructions or ""
 
     assert "\nshop: an HTTP API" in early

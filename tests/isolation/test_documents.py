@@ -65,7 +65,7 @@ async def test_a_document_that_breaks_leaves_its_old_tools_and_every_other_sourc
     async with gateway(tmp_path, recorder, targets=[{"name": "changing", "spec": str(spec)}]) as found:
         for name, text in BROKEN.items():
             spec.write_bytes(text)
-            await found.targets["changing"].refresh()
+            await found.sources.targets["changing"].refresh()
             health = next(one for one in found.health() if one.name == "changing")
 
             assert await answers(found), name
@@ -82,7 +82,7 @@ async def test_a_broken_upload_is_refused_or_noted_and_the_others_answer(tmp_pat
         targets = TargetSettingsService(found, None, no_demo)
         for name, text in BROKEN.items():
             try:
-                added = await targets.upload(source := f"up{len(found.targets)}", text)
+                added = await targets.upload(source := f"up{len(found.sources.targets)}", text)
                 assert found.catalog.has(f"{source}__a"), (name, added)
             except UiMcpError:
                 assert name in REFUSED

@@ -87,7 +87,7 @@ async def _agent(options: AgentOptions) -> int:
                 writer,
                 settings,
                 approvals=watch,
-                handlers=[UpstreamChanges(gateway.on_upstream_change)],
+                handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
             ),
             ready=lambda writer: tasks.start_soon(watch.catch_up, writer),

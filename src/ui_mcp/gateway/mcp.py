@@ -46,7 +46,7 @@ class OwnResources:
         ]
         listed += [
             Resource(f"nlui://targets/{name}/report", f"{name} report", f"What of {name} was understood", JSON)
-            for name in self._gateway.targets
+            for name in self._gateway.sources.targets
         ]
         return [*listed, *(Resource(f"compositor://{s.name}/state", s.name, "", JSON) for s in self._gateway.health())]
 
@@ -79,9 +79,9 @@ class OwnResources:
         match (scheme, *path):
             case ("nlui", "health"):
                 return {"sources": health_json(gateway.health()), "tools": len(gateway.catalog.entries())}
-            case ("nlui", "targets", name, "report") if name in gateway.targets:
-                api = gateway.targets[name].source.api
-                return api.report() if api else {"error": gateway.targets[name].source.error}
+            case ("nlui", "targets", name, "report") if name in gateway.sources.targets:
+                api = gateway.sources.targets[name].source.api
+                return api.report() if api else {"error": gateway.sources.targets[name].source.error}
             case ("compositor", "servers"):
                 return {"servers": health_json(gateway.health())}
             case ("compositor", name, "state"):
@@ -125,7 +125,7 @@ class OwnResources:
         source = self._gateway.catalog.source(name)
         tools = [entry.name for entry in source.entries()] if source else []
         state: JsonObject = {"state": "running" if found.state == "active" else found.state, "tools": tools}
-        mount = self._gateway.mounts.get(name)
+        mount = self._gateway.sources.mounts.get(name)
         if mount is not None and mount.connection is not None:
             server = mount.connection
             kinds: tuple[ListKind, ...] = ("tools", "resources", "prompts")
@@ -144,7 +144,7 @@ class MountedResources:
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """List the resources of every running server; one that is slow or fails is left out."""
-        found = await _each(self._gateway.mounts, lambda connection: connection.resources(call))
+        found = await _each(self._gateway.sources.mounts, lambda connection: connection.resources(call))
         listed: list[Resource] = []
         self._owners = {}
         for name, resources in found.items():
@@ -157,7 +157,7 @@ class MountedResources:
         return listed
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
-        found = await _each(self._gateway.mounts, lambda connection: connection.templates(call))
+        found = await _each(self._gateway.sources.mounts, lambda connection: connection.templates(call))
         return [template for templates in found.values() for template in templates]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
@@ -173,7 +173,7 @@ class MountedResources:
         # URIs made from a template are in no list: ask every server, the one that listed the URI first.
         order = sorted(live, key=lambda name: name != owner)
         for name in order:
-            with self._gateway.mounts[name].requests:
+            with self._gateway.sources.mounts[name].requests:
                 try:
                     with anyio.fail_after(_LIST_TIMEOUT_SECONDS if name != owner else 60):
                         return await live[name].read(uri, call)
@@ -186,7 +186,11 @@ class MountedResources:
         return self._owners.get(uri)
 
     def _live(self) -> dict[str, Connection]:
-        return {name: mount.connection for name, mount in self._gateway.mounts.items() if mount.connection is not None}
+        return {
+            name: mount.connection
+            for name, mount in self._gateway.sources.mounts.items()
+            if mount.connection is not None
+        }
 
 
 class MountedPrompts:
@@ -198,7 +202,7 @@ class MountedPrompts:
 
     async def prompts(self, call: Call) -> Sequence[JsonObject]:
         """List the prompts of every running server, prefixed with its name."""
-        found = await _each(self._gateway.mounts, lambda connection: connection.prompts(call))
+        found = await _each(self._gateway.sources.mounts, lambda connection: connection.prompts(call))
         listed: list[JsonObject] = []
         self._table = {}
         for source, prompts in found.items():
@@ -217,7 +221,7 @@ class MountedPrompts:
         if reference.get("type") == "ref/prompt":
             connection, inner = await self._find(str(reference.get("name")), call)
             return await connection.complete({**reference, "name": inner}, argument, call)
-        for mount in self._gateway.mounts.values():
+        for mount in self._gateway.sources.mounts.values():
             if mount.connection is not None:
                 with mount.requests:
                     try:
@@ -230,7 +234,7 @@ class MountedPrompts:
         if name not in self._table:
             await self.prompts(call)
         source, inner = self._table.get(name, ("", ""))
-        mount = self._gateway.mounts.get(source)
+        mount = self._gateway.sources.mounts.get(source)
         if mount is None or mount.connection is None:
             raise NotFoundError(f"No prompt named {name!r}")
         return mount.connection, inner

@@ -20,7 +20,7 @@ from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, configura
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
-from ui_mcp.gateway.source import Health, health_json
+from ui_mcp.gateway.source import health_json
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, only_errors, to_stderr
@@ -64,14 +64,14 @@ async def reload(gateway: GatewayService, file: Path, load: loader.Load = loader
 
     def failed(why: str) -> None:
         error = f"{why}\nThe previous configuration stays in force."
-        gateway.failures[file.name] = Health(file.name, "builtin", "failed", error=error)
+        gateway.sources.fail(file.name, error, "builtin")
         gateway.announcements.resource_updated("nlui://health")
 
     with Boundary(f"configuration {file}", failed):
         loaded = await anyio.to_thread.run_sync(load, file)
         for warning in loaded.warnings:
             _log.warning("%s", warning)
-        if loaded.settings != gateway.settings or gateway.failures:
+        if loaded.settings != gateway.settings or gateway.sources.failures:
             await gateway.reconfigure(loaded.settings)
             gateway.announcements.resource_updated("nlui://health")
             _log.info("reloaded %s", file)
@@ -83,7 +83,7 @@ if sys.platform != "win32":
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 await reload(gateway, file, load)
-                await gateway.refresh_targets()
+                await gateway.sources.refresh_targets()
 
 
 async def _wait_quiet(file: Path) -> Stamp:
@@ -142,7 +142,7 @@ async def open_gateway(
             tasks.start_soon(page.open_when_asked, gateway)
         if read.file is not None:
             if read.not_agreed:
-                gateway.failures[read.file.name] = Health(read.file.name, "builtin", "failed", error=read.not_agreed)
+                gateway.sources.fail(read.file.name, read.not_agreed, "builtin")
             tasks.start_soon(follow_file, gateway, read.file, read.stamp, read.load)
         yield gateway
         tasks.cancel_scope.cancel()

@@ -32,7 +32,7 @@ class SearchArgs(Args):
 @tool("nlui__search", SearchArgs, title="Find tools", annotations=_READ_ONLY)
 async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolResult:
     """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
-    await gateway.ready()
+    await gateway.sources.ready()
     hits = gateway.catalog.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
     found = [summary(hit.entry) for hit in hits]
     while len(found) > 1 and len(dumps(found)) > _MAX_SEARCH_CHARACTERS:
@@ -50,7 +50,7 @@ class DescribeArgs(Args):
 @tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READ_ONLY)
 async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> ToolResult:
     """Return the full input schema and documentation of a tool."""
-    await gateway.ready()
+    await gateway.sources.ready()
     full = await gateway.catalog.describe(args.name)
     if args.part:
         schema = full["input_schema"]
@@ -88,7 +88,7 @@ class CallArgs(Args):
 @tool("nlui__call", CallArgs, title="Call a tool", annotations=Annotations(open_world=True))
 async def call_tool(gateway: GatewayService, args: CallArgs, call: Call) -> ToolResult:
     """Call any tool by its listed name, exactly as if it were called directly."""
-    await gateway.ready()
+    await gateway.sources.ready()
     return await gateway.enforcer.call(args.name, args.arguments, call)
 
 
@@ -175,7 +175,7 @@ async def attach_server(gateway: GatewayService, args: AttachArgs, call: Call) -
     settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
     if not settings.command and not settings.url:
         raise InvalidArgumentsError("spec: needs command or url")
-    mount = await gateway.attach_lasting(settings)
+    mount = await gateway.sources.attach_lasting(settings)
     return structured_result({"ok": True, "name": mount.name})
 
 
@@ -194,10 +194,10 @@ class DetachArgs(Args):
 async def detach_server(gateway: GatewayService, args: DetachArgs, call: Call) -> ToolResult:
     """Unmount a server; one that is pinned stays."""
     _require_administrator(gateway, call)
-    mount = gateway.mounts.get(args.name)
+    mount = gateway.sources.mounts.get(args.name)
     if mount is not None and mount.settings.pinned:
         raise MountError(f"forbidden: {args.name} is pinned")
-    await gateway.detach(args.name)
+    await gateway.sources.detach(args.name)
     return structured_result({"ok": True})
 
 

@@ -26,7 +26,7 @@ class GatewayToolset:
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the tools of the mode, after the sources have had their time to start."""
-        await self._gateway.ready()
+        await self._gateway.sources.ready()
         gate = GATE if self._gateway.policy(call).mode == "guard" or self._gateway.settings.policy.rules else ()
         admin = ADMIN if call.principal in self._gateway.admins else ()
         if self._is_compact():
@@ -43,8 +43,8 @@ class GatewayToolset:
             return await self._audited_builtins.call(name, arguments, call)
         catalog = self._gateway.catalog
         if not catalog.has(name):
-            await self._gateway.ready()
-            await self._gateway.started(name)
+            await self._gateway.sources.ready()
+            await self._gateway.sources.started(name)
             if not catalog.has(name):
                 raise unknown(name, [*(entry.name for entry in catalog.entries()), *self._names])
         return await self._gateway.enforcer.call(name, arguments, call)

@@ -63,7 +63,7 @@ async def test_servers_behind_an_address_are_mounted_by_either_transport(
         rules = {"rules": [{"decision": "allow"}]}
         async with gateway(tmp_path, mcp={"servers": [mount], "startup_wait_ms": 60000}, policy=rules) as found:
             with anyio.fail_after(120):
-                while not found.mounts["far"].connection:
+                while not found.sources.mounts["far"].connection:
                     await anyio.sleep(0.05)
             result = await found.enforcer.call("far__good__pid", {}, Call())
             read = await MountedResources(found).read("odd://thing", Call())

@@ -65,10 +65,10 @@ async def test_a_hanging_and_a_broken_server_delay_nobody(tmp_path: Path) -> Non
     servers = [odd("hang", start_timeout_s=600), odd("broken"), odd("good")]
     async with gateway(tmp_path, mcp={"servers": servers, "startup_wait_ms": 3000}) as found:
         with anyio.fail_after(60):
-            await until(lambda: found.mounts["good"].connection is not None)
+            await until(lambda: found.sources.mounts["good"].connection is not None)
             tools = {entry.name for entry in found.catalog.entries()}
             answer = await said(found, "good__pid")
-            await until(lambda: found.mounts["broken"].health().state == "failed")
+            await until(lambda: found.sources.mounts["broken"].health().state == "failed")
         states = {health.name: health.state for health in found.health()}
 
     assert {"good__pid", "good__write"} <= tools
@@ -87,10 +87,10 @@ async def test_a_killed_server_is_back_at_the_first_try_and_keeps_its_tools_list
     async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:
         first = await said(found, "good__pid")
         os.kill(int(first), signal.SIGKILL)
-        await until(lambda: found.mounts["good"].health().state == "stale")
+        await until(lambda: found.sources.mounts["good"].health().state == "stale")
         listed = {entry.name for entry in found.catalog.entries()}
         second = await said(found, "good__pid")
-        tries = found.mounts["good"].health().restarts
+        tries = found.sources.mounts["good"].health().restarts
 
     assert first != second
     assert "good__pid" in listed
@@ -108,7 +108,7 @@ async def test_a_call_in_flight_at_a_crash_is_repeated_only_when_it_reads(tmp_pa
 
     assert read[0] == read[1] != read[2]
     assert after not in read
-    assert found.mounts["crash"].health().restarts >= 2
+    assert found.sources.mounts["crash"].health().restarts >= 2
 
 
 @pytest.mark.covers("GW-UPS-4")
@@ -147,12 +147,12 @@ async def test_a_changed_list_is_read_again_and_announced(tmp_path: Path) -> Non
 async def test_resources_pass_through_and_a_shared_uri_stays_the_first_ones(tmp_path: Path) -> None:
     news: list[object] = []
     async with gateway(tmp_path, mcp={"servers": [odd("good"), odd("garbage")]}) as found:
-        await until(lambda: all(mount.connection for mount in found.mounts.values()))
+        await until(lambda: all(mount.connection for mount in found.sources.mounts.values()))
         found.announcements.listen(news.append)
         mounted = MountedResources(found)
         listed = [resource.uri for resource in await mounted.resources(Call())]
         texts = [(await mounted.read(uri, Call()))[0].body for uri in listed]
-        await found.mounts["good"].subscribe("odd://thing")
+        await found.sources.mounts["good"].subscribe("odd://thing")
         await said(found, "good__touch")
         await until(lambda: ResourceUpdated("odd://thing", None) in news)
 
@@ -163,8 +163,8 @@ async def test_resources_pass_through_and_a_shared_uri_stays_the_first_ones(tmp_
 @pytest.mark.covers("R-CO-3", "R-CO-6", "R-CO-10", "GW-AUD-3")
 async def test_states_and_instructions_are_told(tmp_path: Path) -> None:
     async with gateway(tmp_path, mcp={"servers": [odd("good"), odd("broken")]}) as found:
-        await until(lambda: found.mounts["good"].connection is not None)
-        await until(lambda: found.mounts["broken"].health().state == "failed")
+        await until(lambda: found.sources.mounts["good"].connection is not None)
+        await until(lambda: found.sources.mounts["broken"].health().state == "failed")
         own = OwnResources(found)
         servers = loads((await own.read("compositor://servers", Call()))[0].body)
         good = loads((await own.read("compositor://good/state", Call()))[0].body)
@@ -191,7 +191,7 @@ async def test_only_an_administrator_mounts_and_pinned_mounts_stay(tmp_path: Pat
         with pytest.raises(MountError, match="forbidden"):
             await offered.call("compositor__attach_server", spec, Call(principal="agent"))
         await offered.call("compositor__attach_server", spec, admin)
-        await until(lambda: found.mounts["late"].connection is not None)
+        await until(lambda: found.sources.mounts["late"].connection is not None)
         answer = await said(found, "late__pid")
         await offered.call("compositor__detach_server", {"name": "late"}, admin)
         with pytest.raises(MountError, match="pinned"):
@@ -205,7 +205,7 @@ async def test_only_an_administrator_mounts_and_pinned_mounts_stay(tmp_path: Pat
 @pytest.mark.covers("GW-UPS-9")
 async def test_children_end_with_us(tmp_path: Path) -> None:
     async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:
-        await until(lambda: found.mounts["good"].connection is not None)
+        await until(lambda: found.sources.mounts["good"].connection is not None)
         child = int(await said(found, "good__pid"))
 
     with pytest.raises(ProcessLookupError):
@@ -253,7 +253,7 @@ async def test_a_server_of_the_modern_era_alone_is_mounted_and_gets_the_input_it
     asks: JsonObject = {"elicitation": {}}
     grown = tmp_path / "grown"
     async with gateway(tmp_path, mcp={"servers": [odd("modern", env={"GROWN": str(grown)})]}) as found:
-        server = found.mounts["modern"]
+        server = found.sources.mounts["modern"]
         old = loads(await said(found, "modern__elicit", Call(capabilities=asks, ask_client=ask)))
         none = loads(await said(found, "modern__elicit", Call()))
         new = Call(era="modern", capabilities=asks)

@@ -43,7 +43,7 @@ def first(blocks: tuple[object, ...]) -> JsonObject:
 
 async def up(found: GatewayService) -> None:
     with anyio.fail_after(240):
-        while not all(mount.connection for mount in found.mounts.values()):
+        while not all(mount.connection for mount in found.sources.mounts.values()):
             await anyio.sleep(0.05)
 
 
@@ -100,7 +100,7 @@ async def test_the_file_server_is_used_killed_and_back(node_servers: Path, tmp_p
                 after = await found.enforcer.call("filesystem__read_text_file", arguments, Call())
             except UpstreamError:
                 await anyio.sleep(0.05)
-        tries = found.mounts["filesystem"].health().restarts
+        tries = found.sources.mounts["filesystem"].health().restarts
 
     assert after is not None
     assert first(before.content)["text"] == first(after.content)["text"] == "hello"

@@ -94,8 +94,8 @@ async def _check(options: argparse.Namespace) -> int:
         async with progress_line(lambda: _untried(gateway)):
             await _all_tried(gateway)
         if options.json:
-            print(dumps({name: _report(gateway, name) for name in gateway.targets}))
-        for name, target in gateway.targets.items():
+            print(dumps({name: _report(gateway, name) for name in gateway.sources.targets}))
+        for name, target in gateway.sources.targets.items():
             findings += 0 if options.json else _print_report(name, _report(gateway, name))
             if target.source.api is None:
                 unreachable = unreachable or bool(target.discovery.unreachable)
@@ -110,32 +110,32 @@ async def _check(options: argparse.Namespace) -> int:
 
 async def _all_tried(gateway: GatewayService) -> None:
     """Wait until every source has answered or failed, because a report or a list must be complete."""
-    await gateway.ready()
+    await gateway.sources.ready()
     with anyio.move_on_after(SOURCE_TIMEOUT):
-        for target in list(gateway.targets.values()):
+        for target in list(gateway.sources.targets.values()):
             await target.first.wait()
-        for mount in list(gateway.mounts.values()):
+        for mount in list(gateway.sources.mounts.values()):
             await mount.settled(SOURCE_TIMEOUT)
-        await gateway.ready()
+        await gateway.sources.ready()
 
 
 async def _source_tried(gateway: GatewayService, tool: str) -> None:
     """Wait until the source of one tool has answered or failed."""
-    await gateway.ready()
-    target = gateway.targets.get(tool.partition(SEPARATOR)[0])
+    await gateway.sources.ready()
+    target = gateway.sources.targets.get(tool.partition(SEPARATOR)[0])
     with anyio.move_on_after(SOURCE_TIMEOUT):
         if target is not None:
             await target.first.wait()
-        await gateway.started(tool)
+        await gateway.sources.started(tool)
 
 
 def _untried(gateway: GatewayService) -> list[str]:
-    targets = [name for name, target in gateway.targets.items() if not target.first.is_set()]
-    return targets + [name for name, mount in gateway.mounts.items() if mount.health().state == "pending"]
+    targets = [name for name, target in gateway.sources.targets.items() if not target.first.is_set()]
+    return targets + [name for name, mount in gateway.sources.mounts.items() if mount.health().state == "pending"]
 
 
 def _report(gateway: GatewayService, name: str) -> JsonObject:
-    source = gateway.targets[name].source
+    source = gateway.sources.targets[name].source
     return source.api.report() if source.api else {"error": source.error or "not loaded", "operations": []}
 
 

@@ -19,7 +19,7 @@ from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.file_watcher import Rest
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.gateway.config.parse import MAX_BYTES, Notes
-from ui_mcp.gateway.config.settings import TargetSettings
+from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
 from ui_mcp.gateway.openapi.auth import Credentials, Tokens, configured, header_of
 from ui_mcp.gateway.openapi.discover import Discovery, discover, slugs
 from ui_mcp.gateway.openapi.document import Document, load
@@ -337,3 +337,24 @@ def _mtimes(document: Document, read_at: float) -> dict[str, float]:
 
 def _current_mtimes(files: Iterable[str]) -> dict[str, float]:
     return {file: Path(file).stat().st_mtime if Path(file).exists() else 0.0 for file in files}
+
+
+MakeTarget = Callable[[TargetSettings, GatewaySettings], LiveTarget]
+"""Returns an API as a source, within the limits of the gateway's settings."""
+
+
+def target_factory(cache: Path, store: ResultStore, masker: SecretMasker) -> MakeTarget:
+    """Return what makes the APIs of one gateway, which share caches and secrets."""
+
+    def make(given: TargetSettings, settings: GatewaySettings) -> LiveTarget:
+        limits = Limits(settings.results.max_bytes, settings.results.max_rows)
+        return LiveTarget(
+            given,
+            cache=DocumentCache(cache),
+            store=store,
+            masker=masker,
+            limits=limits,
+            budget=settings.catalogue.tool_budget,
+        )
+
+    return make

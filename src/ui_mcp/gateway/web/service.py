@@ -144,7 +144,7 @@ def loops(
                 settings,
                 deltas,
                 approvals=approvals,
-                handlers=[UpstreamChanges(gateway.on_upstream_change)],
+                handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
             )
 

@@ -39,7 +39,7 @@ class TargetSettingsService:
 
     async def listed(self) -> list[JsonObject]:
         """Return every source with its health and the names of its tools."""
-        await self._gateway.ready()
+        await self._gateway.sources.ready()
         named: dict[str, list[str]] = {}
         for entry in self._gateway.catalog.entries():
             named.setdefault(entry.source, []).append(entry.name)
@@ -59,11 +59,11 @@ class TargetSettingsService:
         return await self._add(kept)
 
     async def _add(self, kept: JsonObject) -> JsonObject:
-        name = await self._gateway.attach_target(_settings(kept))
+        name = await self._gateway.sources.attach_target(_settings(kept))
         if self._file is not None:
             entry = self._saved_entry({**kept, "name": name})
             editor.change(self._file, lambda tree: {**tree, "targets": [*(tree.get("targets") or []), entry]})
-        target = self._gateway.targets[name]
+        target = self._gateway.sources.targets[name]
         await target.first.wait()
         return {"name": name, "saved": self._file is not None, **_outcome(target)}
 
@@ -73,7 +73,7 @@ class TargetSettingsService:
         Raises:
             NotFoundError: there is no API of this name.
         """
-        if not await self._gateway.detach_target(name):
+        if not await self._gateway.sources.detach_target(name):
             raise NotFoundError(f"There is no API named {name}")
         if self._file is not None:
             editor.change(self._file, lambda tree: _without(tree, name))
@@ -143,10 +143,10 @@ class TargetSettingsService:
         """
         if name not in {preset["name"] for preset in PRESETS}:
             raise NotFoundError(f"There is no preset named {name}")
-        found = await self._gateway.attach_target(_settings({"name": name, "base_url": await self._demo()}))
-        await self._gateway.targets[found].first.wait()
+        found = await self._gateway.sources.attach_target(_settings({"name": name, "base_url": await self._demo()}))
+        await self._gateway.sources.targets[found].first.wait()
         # Not saved: the demo gets another port at each start.
-        return {"name": found, "saved": False, **_outcome(self._gateway.targets[found])}
+        return {"name": found, "saved": False, **_outcome(self._gateway.sources.targets[found])}
 
     def _saved_entry(self, entry: JsonObject) -> JsonObject:
         """Return the entry for the file, with credentials in files of their own and `${` escaped."""
@@ -168,9 +168,9 @@ class TargetSettingsService:
         return self._gateway.context.data.resolve() / "specs"
 
     def _target(self, name: str) -> LiveTarget:
-        if name not in self._gateway.targets:
+        if name not in self._gateway.sources.targets:
             raise NotFoundError(f"There is no API named {name}")
-        return self._gateway.targets[name]
+        return self._gateway.sources.targets[name]
 
 
 def _settings(body: JsonObject) -> TargetSettings:
