@@ -12,11 +12,11 @@ STAMPS := .stamps
 BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py $(wildcard $(LOCK))
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
-PYTEST = $(BIN)/pytest
 # `make test TESTS=tests/chat` runs a part.
 TESTS ?= tests
 # `make ci COVERAGE=yes` runs the tests under coverage.
 COVERAGE ?=
+PYTEST := $(BIN)/$(if $(COVERAGE),coverage run -m )pytest
 # One pytest process per core, each with whole files. `make test WORKERS=` runs one after the other, in order.
 WORKERS ?= -n auto --dist loadfile
 MINUTES ?= 20
@@ -33,15 +33,15 @@ run: $(STAMPS)/run assets  ## show the product: example apps in the browser, in 
 
 test: test-setup  ## everything: Python, front end, real browser, MCP conformance
 	@$(BIN)/python scripts/assets.py test
+	$(if $(COVERAGE),@$(BIN)/coverage erase)
 	$(PYTEST) $(WORKERS) $(TESTS)
+	$(if $(COVERAGE),@$(BIN)/python scripts/coverage_table.py)
 
 coverage: test-setup  ## the tests under coverage, subprocesses included, and a table of the packages
-	@$(BIN)/coverage erase
-	@$(MAKE) --no-print-directory test PYTEST='$(BIN)/coverage run -m pytest'
-	@$(BIN)/python scripts/coverage_table.py
+	@$(MAKE) --no-print-directory test COVERAGE=yes
 
 quick: $(STAMPS)/dev assets  ## the tests that need nothing but Python
-	$(PYTEST) -q --quick $(WORKERS) $(TESTS)
+	$(BIN)/pytest -q --quick $(WORKERS) $(TESTS)
 
 check: $(STAMPS)/dev  ## lint, types, layers, dead code, of Python and TypeScript
 	$(BIN)/ruff check .
@@ -83,7 +83,7 @@ release: test-setup  ## wheel, sdist and executable in release/, each tried in a
 
 ci: test-setup  ## what must pass before a change lands
 	@$(MAKE) --no-print-directory check
-	@$(MAKE) --no-print-directory $(if $(COVERAGE),coverage,test)
+	@$(MAKE) --no-print-directory test
 
 audit: $(STAMPS)/run $(STAMPS)/node  ## ask the advisory databases about every dependency (needs the internet)
 	@$(BIN)/python scripts/audit.py

@@ -82,6 +82,7 @@ def names_at_import(tree: ast.Module) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.covers("MCP-PERF-3")
 def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answer(tmp_path: Path) -> None:
     code = (
@@ -103,6 +104,7 @@ def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answ
     assert not {name for name in loaded if name.startswith(("ui_mcp.lua_runtime.", "ui_mcp.agent.", "ui_mcp.gateway."))}
 
 
+@pytest.mark.slow
 @pytest.mark.covers("CHAT-UI-4")
 def test_a_page_is_served_before_mcp_chat_and_agents_are_read(tmp_path: Path) -> None:
     code = (

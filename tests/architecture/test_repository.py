@@ -88,6 +88,8 @@ def test_packages_come_before_tools_and_tools_before_assets(root: Path, tmp_path
     assert steps == sorted(steps)
 
 
-@pytest.mark.parametrize("target", ["run", "test", "quick", "check", "e2e", "bench", "web", "agent", "release", "ci"])
+@pytest.mark.parametrize(
+    "target", ["run", "test", "coverage", "quick", "check", "e2e", "bench", "web", "agent", "release", "ci"]
+)
 def test_make_help_explains_each_target(root: Path, target: str) -> None:
     assert re.search(rf"^{target}:.*## \S", (root / "Makefile").read_text(), re.MULTILINE)

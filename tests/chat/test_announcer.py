@@ -217,6 +217,7 @@ async def test_a_writer_whose_clock_is_wrong_is_noticed_too(tmp_path: Path) -> N
     assert old.id < newest[0].id
 
 
+@pytest.mark.slow
 @pytest.mark.covers("R-ST-4", "R-NO-8")
 async def test_another_process_is_woken_without_looking(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/storage/runtime.db"

@@ -43,6 +43,7 @@ def test_the_pages_hold_every_node_once_and_keep_to_the_budget(shape: list[int],
     assert all(len(dumps(page)) <= limit * 4 for page in found)
 
 
+@pytest.mark.slow
 @pytest.mark.covers("IN-79")
 def test_ten_thousand_nodes_come_in_pages_none_lost() -> None:
     capture = forest([at // 12 for at in range(9_999)])

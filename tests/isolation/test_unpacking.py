@@ -21,6 +21,7 @@ else:
 from gateway.conftest import Recorder, Reply
 from ui_mcp.http_client import MAX_EVENT, Bounded, PackedError, TooLargeError
 
+pytestmark = pytest.mark.slow
 BLOCK = bytes(4 << 20)
 BLOCKS = 256
 WAYS = ["br", "zstd", "gzip", "deflate", "gzip, gzip", "br, gzip"]

@@ -38,7 +38,7 @@ code, _, _, title = core.call("run", ("return mcp.apps()[1].title",), {facts!r})
 print(sorted(set(sys.modules) - before), title.strip('"'))
 """
 
-pytestmark = pytest.mark.skipif(not FORKS, reason="no fork server on this system")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not FORKS, reason="no fork server on this system")]
 
 
 @pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])

@@ -15,6 +15,8 @@ from ui_mcp.lua_runtime.interface import EntryContext
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.wire import Op
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["forked", "spawned"])
 def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:

@@ -18,6 +18,7 @@ from ui_mcp.mcp_client.transport import Address, Command, HttpUrl, SseUrl
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.tool import Call, Relayed
 
+pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 PROGRAM = Command(sys.executable, ("-m", "mcp_server.serve_stdio"), {"PYTHONPATH": str(TESTS)})
 PATIENCE = 120.0

@@ -36,7 +36,7 @@ from ui_mcp.ui.own_files import left_behind, settle
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 
-pytestmark = pytest.mark.covers("UI-OWN-1")
+pytestmark = [pytest.mark.slow, pytest.mark.covers("UI-OWN-1")]
 STEPS = 40
 """More than there are."""
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None

@@ -14,6 +14,7 @@ import pytest
 
 from mcp_server.wire import ENVELOPE, HELLO
 
+pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[2]
 SERVER = [sys.executable, "-m", "mcp_server.serve_stdio"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TESTS)}
@@ -70,7 +71,6 @@ def test_an_idle_server_says_nothing_on_stderr() -> None:
     assert (len(answers), stderr, code) == (1, "", 0)
 
 
-@pytest.mark.slow
 @pytest.mark.covers("MCP-STDIO-8", "MCP-STDIO-9")
 @pytest.mark.skipif(sys.platform == "win32", reason="the process is watched through a handle there")
 def test_no_orphan_survives_a_parent_that_dies_without_closing_the_pipe(tmp_path: Path) -> None:
