@@ -1,9 +1,8 @@
 """The journal in SQL: in a SQLite file, or in PostgreSQL beside a chat that several hosts share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from anyio import Lock, to_thread
@@ -13,7 +12,7 @@ from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError, JournalError, LeaseLostError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.storage.database import Database, file_of, open_database
-from ui_mcp.storage.schema import Failure, Schema, Statements, T
+from ui_mcp.storage.schema import Cursor, Failure, Schema, T, Transaction
 from ui_mcp.workspace import JOURNAL_FILE
 
 
@@ -47,48 +46,29 @@ CREATE TABLE IF NOT EXISTS agent_leases (
 SQLITE = Schema("journal", _error, [_SQLITE_TABLES], "user_version")
 POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES], lock=7_203_412_009)
 
-Dialect = Mapping[str, str]
-"""What differs between the databases, to be filled into a statement."""
+# What differs between the databases, to be filled into the statements below. PostgreSQL's own clock decides, because
+# the clocks of the hosts may differ, and it locks a lease that was checked; SQLite has one writer at a time anyway.
+SQLITE_DIALECT = {"t": "", "now": "((julianday('now') - 2440587.5) * 86400.0)", "lock": ""}
+_POSTGRES_DIALECT = {"t": "agent_", "now": "extract(epoch FROM clock_timestamp())", "lock": "FOR UPDATE"}
 
-SQLITE_DIALECT: Dialect = MappingProxyType(
-    {
-        "events": "events",
-        "watermarks": "watermarks",
-        "leases": "leases",
-        "now": "((julianday('now') - 2440587.5) * 86400.0)",
-        "locking": "",
-    }
-)
-POSTGRES_DIALECT: Dialect = MappingProxyType(
-    {
-        "events": "agent_events",
-        "watermarks": "agent_watermarks",
-        "leases": "agent_leases",
-        # The database's clock, because the clocks of the hosts may differ.
-        "now": "extract(epoch FROM clock_timestamp())",
-        # No other process takes the lease before the end of the transaction; SQLite has one writer at a time anyway.
-        "locking": "FOR UPDATE",
-    }
-)
-
-EVENTS = "SELECT id, ts, type, data FROM {events} WHERE agent = ? AND id > ? ORDER BY id"
+EVENTS = "SELECT id, ts, type, data FROM {t}events WHERE agent = ? AND id > ? ORDER BY id"
 
 # Compare-and-set: the lease is taken only if it is ours, its holder (the last value) is gone, or it has expired.
 _TAKE = """
-INSERT INTO {leases} AS held VALUES (?, ?, 1, {now} + ?)
+INSERT INTO {t}leases AS held VALUES (?, ?, 1, {now} + ?)
 ON CONFLICT (agent) DO UPDATE SET
     fence = CASE WHEN held.holder = excluded.holder THEN held.fence ELSE held.fence + 1 END,
     holder = excluded.holder, until = excluded.until
 WHERE held.holder IN (excluded.holder, ?) OR held.until <= {now}
 """
 
-_MOVE = "INSERT INTO {watermarks} VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id"
+_MOVE = "INSERT INTO {t}watermarks VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id"
 
 _SUMMARIES = """
 SELECT agent, min(ts), max(ts), count(*), (
-    SELECT data FROM {events} AS said
+    SELECT data FROM {t}events AS said
     WHERE said.agent = found.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1
-) FROM {events} AS found GROUP BY agent ORDER BY max(ts) DESC
+) FROM {t}events AS found GROUP BY agent ORDER BY max(ts) DESC
 """
 
 
@@ -97,27 +77,27 @@ class JournalStore:
 
     def __init__(self, place: str | Path) -> None:
         self._place = str(place)
-        self._dialect = POSTGRES_DIALECT if file_of(self._place) is None else SQLITE_DIALECT
+        self._dialect = _POSTGRES_DIALECT if file_of(self._place) is None else SQLITE_DIALECT
         self._opening = Lock()
         self._opened: Database | None = None
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        def work(found: Statements) -> Lease | None:
-            held = found.rows(self._sql("SELECT holder FROM {leases} WHERE agent = ?"), agent)
+        def work(found: Transaction) -> Lease | None:
+            held = self._execute(found, "SELECT holder FROM {t}leases WHERE agent = ?", agent).fetchall()
             free = held[0][0] if held and is_gone(held[0][0]) else holder
-            if not found.change(self._sql(_TAKE), agent, holder, seconds, free):
+            if not self._execute(found, _TAKE, agent, holder, seconds, free).rowcount:
                 return None
-            ((fence,),) = found.rows(self._sql("SELECT fence FROM {leases} WHERE agent = ?"), agent)
+            ((fence,),) = self._execute(found, "SELECT fence FROM {t}leases WHERE agent = ?", agent).fetchall()
             return Lease(holder, fence)
 
         return await self._transaction(work)
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        statement = self._sql("UPDATE {leases} SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?")
+        statement = self._sql("UPDATE {t}leases SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?")
         await (await self._database()).change(statement, (agent, lease.holder, lease.fence))
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
-        def work(found: Statements) -> list[StoredEvent]:
+        def work(found: Transaction) -> list[StoredEvent]:
             self._check_lease(found, agent, lease)
             return self._store(found, agent, [(event.type, event.data, None) for event in events])
 
@@ -126,18 +106,17 @@ class JournalStore:
     async def inject(
         self, agent: str, lease: Lease, messages: Sequence[JsonObject], watermark: str
     ) -> list[StoredEvent]:
-        def work(found: Statements) -> list[StoredEvent]:
+        def work(found: Transaction) -> list[StoredEvent]:
             self._check_lease(found, agent, lease)
             known = self._known(found, agent, [message["message_id"] for message in messages])
             new = [message for message in messages if message["message_id"] not in known]
-            stored = self._store(found, agent, [("user_text", one, one["message_id"]) for one in new])
-            found.change(self._sql(_MOVE), agent, watermark)
-            return stored
+            self._execute(found, _MOVE, agent, watermark)
+            return self._store(found, agent, [("user_text", one, one["message_id"]) for one in new])
 
         return await self._transaction(work)
 
     async def watermark(self, agent: str) -> str | None:
-        rows = await self._rows("SELECT last_id FROM {watermarks} WHERE agent = ?", agent)
+        rows = await self._rows("SELECT last_id FROM {t}watermarks WHERE agent = ?", agent)
         return rows[0][0] if rows else None
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
@@ -148,56 +127,58 @@ class JournalStore:
         return [AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
 
     async def delete_agent(self, agent: str) -> bool:
-        def work(found: Statements) -> bool:
-            deleted = [
-                found.change(self._sql(f"DELETE FROM {{{table}}} WHERE agent = ?"), agent)  # noqa: S608 - our own names
-                for table in ("events", "watermarks", "leases")
-            ]
-            return deleted[0] > 0
+        def work(found: Transaction) -> bool:
+            for table in ("watermarks", "leases"):
+                self._execute(found, f"DELETE FROM {{t}}{table} WHERE agent = ?", agent)  # noqa: S608 - our own names
+            return self._execute(found, "DELETE FROM {t}events WHERE agent = ?", agent).rowcount > 0
 
         return await self._transaction(work)
 
     async def is_served(self, agent: str) -> bool:
         """Return whether a process holds the agent's lease."""
-        return bool(await self._rows("SELECT 1 FROM {leases} WHERE agent = ? AND until > {now}", agent))
+        return bool(await self._rows("SELECT 1 FROM {t}leases WHERE agent = ? AND until > {now}", agent))
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
             await to_thread.run_sync(opened.close)
 
-    def _check_lease(self, found: Statements, agent: str, lease: Lease) -> None:
-        rows = found.rows(self._sql("SELECT holder, fence FROM {leases} WHERE agent = ? {locking}"), agent)
+    def _check_lease(self, found: Transaction, agent: str, lease: Lease) -> None:
+        rows = self._execute(found, "SELECT holder, fence FROM {t}leases WHERE agent = ? {lock}", agent).fetchall()
         if rows != [(lease.holder, lease.fence)]:
             raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
 
-    def _known(self, found: Statements, agent: str, ids: Sequence[str]) -> set[str]:
+    def _known(self, found: Transaction, agent: str, ids: Sequence[str]) -> set[str]:
         if not ids:
             return set()
         marks = ", ".join("?" * len(ids))
-        statement = f"SELECT message_id FROM {{events}} WHERE agent = ? AND message_id IN ({marks})"  # noqa: S608
-        return {row[0] for row in found.rows(self._sql(statement), agent, *ids)}
+        statement = f"SELECT message_id FROM {{t}}events WHERE agent = ? AND message_id IN ({marks})"  # noqa: S608
+        return {row[0] for row in self._execute(found, statement, agent, *ids).fetchall()}
 
     def _store(
-        self, found: Statements, agent: str, events: Sequence[tuple[str, JsonObject, str | None]]
+        self, found: Transaction, agent: str, events: Sequence[tuple[str, JsonObject, str | None]]
     ) -> list[StoredEvent]:
-        ((last,),) = found.rows(self._sql("SELECT coalesce(max(id), 0) FROM {events} WHERE agent = ?"), agent)
+        newest = self._execute(found, "SELECT coalesce(max(id), 0) FROM {t}events WHERE agent = ?", agent)
+        last = newest.fetchall()[0][0]
         ts = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         stored = [StoredEvent(last + number, ts, kind, data) for number, (kind, data, _) in enumerate(events, 1)]
         rows = [
             (agent, event.id, event.ts, event.type, dumps(event.data), message_id)
             for event, (_, _, message_id) in zip(stored, events, strict=True)
         ]
-        found.change_many(self._sql("INSERT INTO {events} VALUES (?, ?, ?, ?, ?, ?)"), rows)
+        found.executemany(self._sql("INSERT INTO {t}events VALUES (?, ?, ?, ?, ?, ?)"), rows)
         return stored
 
     def _sql(self, statement: str) -> str:
         return statement.format_map(self._dialect)
 
+    def _execute(self, found: Transaction, statement: str, *values: Json) -> Cursor:
+        return found.execute(self._sql(statement), values)
+
     async def _rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]:
         return await (await self._database()).rows(self._sql(statement), values)
 
-    async def _transaction(self, work: Callable[[Statements], T]) -> T:
+    async def _transaction(self, work: Callable[[Transaction], T]) -> T:
         return await (await self._database()).transaction(work)
 
     async def _database(self) -> Database:

@@ -21,7 +21,7 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.storage.database import file_of
-from ui_mcp.storage.schema import Statements
+from ui_mcp.storage.schema import Transaction
 from ui_mcp.storage.sqlite import commit_stamp, read_only
 
 
@@ -71,12 +71,13 @@ class FileReader:
         self._last = events[-1].id if events else self._last
         return events
 
-    def _events(self, found: Statements) -> list[StoredEvent]:
-        if not found.rows("SELECT 1 FROM sqlite_master WHERE name = 'leases'"):
+    def _events(self, found: Transaction) -> list[StoredEvent]:
+        if not found.execute("SELECT 1 FROM sqlite_master WHERE name = 'leases'").fetchall():
             return []
-        lease = found.rows("SELECT until FROM leases WHERE agent = ?", self._agent)
+        lease = found.execute("SELECT until FROM leases WHERE agent = ?", (self._agent,)).fetchall()
         self._leased_until = lease[0][0] if lease else 0.0
-        return [decoded(row) for row in found.rows(EVENTS.format_map(SQLITE_DIALECT), self._agent, self._last)]
+        rows = found.execute(EVENTS.format_map(SQLITE_DIALECT), (self._agent, self._last)).fetchall()
+        return [decoded(row) for row in rows]
 
 
 class StoreReader:

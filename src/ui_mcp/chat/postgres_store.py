@@ -1,29 +1,28 @@
 """The ChatStore in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, LiteralString
 
 from anyio import to_thread
 from psycopg import AsyncConnection
 
-from ui_mcp.chat.message import Clock, Head, Message, Page, Posted, Window, now_us
-from ui_mcp.chat.sqlite_store import BATCH, Rows, add_to_backup, new_backup, read_backup, refuse_unless_empty
-from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, storage_error, taken, token_of, window
+from ui_mcp.chat.message import Clock, Message, Page, Posted, Window, now_us
+from ui_mcp.chat.sqlite_store import BATCH, COLUMNS, Rows, add_to_backup, new_backup, read_backup, refuse_unless_empty
+from ui_mcp.chat.store import LOOKED_AT, Post, Query, SmallTables, Stage, storage_error, taken, window
 from ui_mcp.storage.postgres import PostgresPool
 from ui_mcp.storage.schema import Schema
 
 _EVERYONE = ("user", "assistant")
 
 
-class PostgresStore:
+class PostgresStore(SmallTables):
     """Messages, receipts and tokens in one database; commits wake other processes by NOTIFY."""
 
     def __init__(self, pool: PostgresPool, clock: Clock) -> None:
+        super().__init__(pool, "chat_", clock)
         self._pool = pool
-        self._clock = clock
 
     @classmethod
     async def open(cls, url: str, *, connect_timeout: float = 30.0, clock: Clock = now_us) -> "PostgresStore":
@@ -71,43 +70,17 @@ class PostgresStore:
         rows = await self._query(BEFORE, values)
         return window((Message(*row) for row in rows), limit, max_bytes)
 
-    async def heads(self, after: int = 0) -> Mapping[str, Head]:
-        rows = await self._query("SELECT name, head, user_head FROM chat_conversations WHERE head > %s", (after,))
-        return {name: Head(head, user_head) for name, head, user_head in rows}
-
     async def unread(self, conversation: str, after: int, principal: str) -> int:
-        return int((await self._query(UNREAD, (conversation, after, principal)))[0][0])
+        return int((await self._pool.rows(UNREAD, (conversation, after, principal)))[0][0])
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
         async with self._pool.connection() as connection:
             await connection.execute(REACHED, (conversation, stage, number))
             await connection.execute(NOTIFY, (CHANNEL,))
 
-    async def receipts(self, conversation: str) -> Mapping[Stage, int]:
-        return dict(await self._query("SELECT stage, id FROM chat_receipts WHERE conversation = %s", (conversation,)))
-
-    async def add_token(self, token: Token, digest: bytes) -> None:
-        scopes = " ".join(sorted(token.scopes))
-        row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
-        async with self._pool.connection() as connection:
-            await connection.execute("INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)", row)
-
-    async def token(self, token_id: str) -> tuple[Token, bytes] | None:
-        rows = await self._query("SELECT * FROM chat_tokens WHERE id = %s", (token_id,))
-        return (token_of(rows[0]), rows[0][4]) if rows else None
-
-    async def tokens(self) -> Sequence[Token]:
-        return [token_of(row) for row in await self._query("SELECT * FROM chat_tokens ORDER BY created, id")]
-
-    async def end_tokens(self, name: str, at: int) -> int:
-        async with self._pool.connection() as connection:
-            ended = await connection.execute(END_TOKENS, {"at": at, "name": name, "now": self._clock()})
-            return ended.rowcount
-
     async def audit(self, principal: str, action: str, detail: str) -> None:
-        async with self._pool.connection() as connection:
-            row = (self._clock(), principal, action, detail)
-            await connection.execute("INSERT INTO chat_audit VALUES (%s, %s, %s, %s)", row)
+        row = (self._clock(), principal, action, detail)
+        await self._pool.change("INSERT INTO chat_audit VALUES (?, ?, ?, ?)", row)
 
     async def backup(self, target: str) -> None:
         """Write a consistent snapshot of the whole store to a new file, while it is in use."""
@@ -115,9 +88,9 @@ class PostgresStore:
             file.execute("BEGIN IMMEDIATE")
             async with self._pool.connection() as connection, connection.transaction():
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                for table, (query, _) in _TABLES.items():
+                for table, columns in COLUMNS.items():
                     async with connection.cursor(name="backup") as cursor:
-                        await cursor.execute(query)
+                        await cursor.execute(f"SELECT {columns} FROM chat_{table} ORDER BY 1, 2".encode())  # noqa: S608
                         while rows := await cursor.fetchmany(BATCH):
                             await to_thread.run_sync(add_to_backup, file, table, rows)
             await to_thread.run_sync(file.execute, "COMMIT")
@@ -149,9 +122,13 @@ async def _rows(connection: AsyncConnection[Any], statement: LiteralString, valu
 
 
 async def _insert(connection: AsyncConnection[Any], table: str, rows: Rows) -> None:
-    measured = [(*row, row[6]) for row in rows] if table == "messages" else rows
+    columns = COLUMNS[table]
+    marks = ", ".join(["%s"] * len(columns.split()))
+    if table == "messages":
+        columns, marks = f"{columns}, size", f"{marks}, octet_length(%s)"
+        rows = [(*row, row[6]) for row in rows]
     async with connection.cursor() as cursor:
-        await cursor.executemany(_TABLES[table][1], measured)
+        await cursor.executemany(f"INSERT INTO chat_{table} ({columns}) VALUES ({marks})".encode(), rows)  # noqa: S608
 
 
 CHANNEL = "ui_mcp_chat"
@@ -246,35 +223,11 @@ BEFORE: LiteralString = """
 UNREAD: LiteralString = """
     SELECT count(*) FROM (
         SELECT 1 FROM chat_messages
-        WHERE conversation = %s AND id > %s AND author = 'user' AND principal <> %s LIMIT 1000
+        WHERE conversation = ? AND id > ? AND author = 'user' AND principal <> ? LIMIT 1000
     ) AS found
 """
 
 REACHED: LiteralString = (
     "INSERT INTO chat_receipts VALUES (%s, %s, %s) "
     "ON CONFLICT (conversation, stage) DO UPDATE SET id = greatest(chat_receipts.id, excluded.id)"
-)
-
-END_TOKENS: LiteralString = (
-    "UPDATE chat_tokens SET expires = least(coalesce(expires, %(at)s), %(at)s) "
-    "WHERE name = %(name)s AND (expires IS NULL OR expires > %(now)s)"
-)
-
-_TABLES: Mapping[str, tuple[LiteralString, LiteralString]] = MappingProxyType(
-    {
-        "conversations": (
-            "SELECT name, head, user_head FROM chat_conversations ORDER BY name",
-            "INSERT INTO chat_conversations VALUES (%s, %s, %s)",
-        ),
-        "messages": (
-            (
-                "SELECT conversation, id, ts, author, principal, mime, content, client_id FROM chat_messages "
-                "ORDER BY conversation, id"
-            ),
-            "INSERT INTO chat_messages VALUES (%s, %s, %s, %s, %s, %s, %s, %s, octet_length(%s))",
-        ),
-        "receipts": ("SELECT * FROM chat_receipts", "INSERT INTO chat_receipts VALUES (%s, %s, %s)"),
-        "tokens": ("SELECT * FROM chat_tokens", "INSERT INTO chat_tokens VALUES (%s, %s, %s, %s, %s, %s, %s)"),
-        "audit": ("SELECT * FROM chat_audit", "INSERT INTO chat_audit VALUES (%s, %s, %s, %s)"),
-    }
 )

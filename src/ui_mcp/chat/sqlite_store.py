@@ -11,8 +11,8 @@ from typing import Any
 
 from anyio import to_thread
 
-from ui_mcp.chat.message import Clock, Draft, Head, Message, Page, Posted, Window, next_id, now_us
-from ui_mcp.chat.store import LOOKED_AT, Post, Query, Stage, Token, storage_error, taken, token_of, window
+from ui_mcp.chat.message import Clock, Draft, Message, Page, Posted, Window, next_id, now_us
+from ui_mcp.chat.store import LOOKED_AT, Post, Query, SmallTables, Stage, storage_error, taken, window
 from ui_mcp.errors import ChatError
 from ui_mcp.storage.schema import Schema
 from ui_mcp.storage.sqlite import CommitWatcher, SqliteFile, prepare
@@ -48,13 +48,13 @@ MIGRATIONS = (
 SCHEMA = Schema("chat", storage_error, MIGRATIONS, "user_version", local_only=True)
 
 
-class SqliteStore:
+class SqliteStore(SmallTables):
     """Messages, receipts and tokens in one file; one writer thread, several readers."""
 
     def __init__(self, file: SqliteFile, watcher: CommitWatcher, clock: Clock) -> None:
+        super().__init__(file, "", clock)
         self._file = file
         self._watcher = watcher
-        self._clock = clock
 
     @classmethod
     async def open(cls, path: Path, *, poll: float = 0.025, clock: Clock = now_us) -> "SqliteStore":
@@ -84,10 +84,6 @@ class SqliteStore:
     async def before(self, conversation: str, before: int, limit: int, max_bytes: int) -> Window:
         return await self._file.read(lambda connection: before_id(connection, conversation, before, limit, max_bytes))
 
-    async def heads(self, after: int = 0) -> Mapping[str, Head]:
-        rows = await self._rows("SELECT name, head, user_head FROM conversations WHERE head > ?", after)
-        return {name: Head(head, user_head) for name, head, user_head in rows}
-
     async def unread(self, conversation: str, after: int, principal: str) -> int:
         rows = await self._rows(
             "SELECT count(*) FROM (SELECT 1 FROM messages WHERE author = 'user' AND principal <> ? AND id > ? AND "
@@ -102,32 +98,6 @@ class SqliteStore:
         sql = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = max(id, excluded.id)"
         await self._file.lazy(lambda connection: connection.execute(sql, (conversation, stage, number)))
         self._watcher.wake()
-
-    async def receipts(self, conversation: str) -> Mapping[Stage, int]:
-        return dict(await self._rows("SELECT stage, id FROM receipts WHERE conversation = ?", conversation))
-
-    async def add_token(self, token: Token, digest: bytes) -> None:
-        scopes = " ".join(sorted(token.scopes))
-        row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
-        sql = "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"
-        await self._file.durable(lambda connection: connection.execute(sql, row))
-
-    async def token(self, token_id: str) -> tuple[Token, bytes] | None:
-        rows = await self._rows("SELECT * FROM tokens WHERE id = ?", token_id)
-        return (token_of(rows[0]), rows[0][4]) if rows else None
-
-    async def tokens(self) -> Sequence[Token]:
-        return [token_of(row) for row in await self._rows("SELECT * FROM tokens ORDER BY created, id")]
-
-    async def end_tokens(self, name: str, at: int) -> int:
-        sql = (
-            "UPDATE tokens SET expires = min(coalesce(expires, ?), ?) "
-            "WHERE name = ? AND (expires IS NULL OR expires > ?)"
-        )
-        ended = await self._file.durable(
-            lambda connection: connection.execute(sql, (at, at, name, self._clock())).rowcount
-        )
-        return int(ended)
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
         row = (self._clock(), principal, action, detail)
@@ -147,9 +117,6 @@ class SqliteStore:
     async def changed(self, limit: float, *, closely: bool = True) -> bool:
         """Return True after the next commit by any process, False after `limit` seconds."""
         return await self._watcher.changed(limit, closely=closely)
-
-    async def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return await self._file.read(lambda connection: connection.execute(sql, values).fetchall())
 
 
 _FIND = "SELECT key, head FROM conversations WHERE name = ?"
@@ -230,24 +197,20 @@ def _insert(connection: sqlite3.Connection, place: tuple[int, int], post: Post, 
     return Posted(number, ts)
 
 
-# Rows refer to conversations by name, because the keys differ between databases.
-TABLES: Mapping[str, tuple[str, str]] = MappingProxyType(
+COLUMNS: Mapping[str, str] = MappingProxyType(
     {
-        "conversations": (
-            "SELECT name, head, user_head FROM conversations",
-            "INSERT INTO conversations (name, head, user_head) VALUES (?, ?, ?)",
-        ),
-        "messages": (
-            (
-                "SELECT c.name, m.id, m.ts, m.author, m.principal, m.mime, m.content, m.client_id "
-                "FROM messages m JOIN conversations c ON c.key = m.conversation ORDER BY c.key, m.id"
-            ),
-            "INSERT INTO messages VALUES ((SELECT key FROM conversations WHERE name = ?), ?, ?, ?, ?, ?, ?, ?)",
-        ),
-        "receipts": ("SELECT * FROM receipts", "INSERT INTO receipts VALUES (?, ?, ?)"),
-        "tokens": ("SELECT * FROM tokens", "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)"),
-        "audit": ("SELECT * FROM audit", "INSERT INTO audit VALUES (?, ?, ?, ?)"),
+        "conversations": "name, head, user_head",
+        "messages": "conversation, id, ts, author, principal, mime, content, client_id",
+        "receipts": "conversation, stage, id",
+        "tokens": "id, name, subscriber, scopes, digest, created, expires",
+        "audit": "ts, principal, action, detail",
     }
+)
+"""The rows of a backup by table; they refer to conversations by name, because the keys differ between databases."""
+
+_MESSAGES = (
+    "SELECT c.name, m.id, m.ts, m.author, m.principal, m.mime, m.content, m.client_id "
+    "FROM messages m JOIN conversations c ON c.key = m.conversation ORDER BY c.key, m.id"
 )
 
 
@@ -264,7 +227,11 @@ def new_backup(path: Path) -> sqlite3.Connection:
 
 def add_to_backup(connection: sqlite3.Connection, table: str, rows: Rows) -> None:
     """Insert rows into a table; the caller holds the transaction."""
-    connection.executemany(TABLES[table][1], rows)
+    columns = COLUMNS[table]
+    marks = ["?"] * len(columns.split())
+    if table == "messages":
+        marks[0] = "(SELECT key FROM conversations WHERE name = ?)"
+    connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({', '.join(marks)})", rows)  # noqa: S608
 
 
 def _restore(connection: sqlite3.Connection, source: Path) -> None:
@@ -298,8 +265,8 @@ def read_backup(source: Path) -> Iterator[tuple[str, Rows]]:
         ChatError: the file is not a backup, or was written by a newer version.
     """
     with _open_copy(source) as connection:
-        for table, (query, _) in TABLES.items():
-            found = connection.execute(query)
+        for table, columns in COLUMNS.items():
+            found = connection.execute(_MESSAGES if table == "messages" else f"SELECT {columns} FROM {table}")  # noqa: S608
             while rows := found.fetchmany(BATCH):
                 yield table, rows
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from ui_mcp.chat.message import Author, Draft, Head, Message, Page, Posted, Window
+from ui_mcp.chat.message import Author, Clock, Draft, Head, Message, Page, Posted, Window
 from ui_mcp.errors import ChatError
 from ui_mcp.storage.schema import Failure
 
@@ -155,8 +155,56 @@ def storage_error(failure: Failure, message: str, **details: object) -> ChatErro
     return ChatError(message, "busy" if failure == "busy" else "storage_error", **details)
 
 
-def token_of(row: tuple[Any, ...]) -> Token:
-    """Return the token in a row of the table of tokens."""
+class Tables(Protocol):
+    """Executes statements of the two databases; `?` stands for a value."""
+
+    async def change(self, statement: str, values: Sequence[Any] = (), /) -> int: ...
+
+    async def rows(self, statement: str, values: Sequence[Any] = (), /) -> list[tuple[Any, ...]]: ...
+
+
+class SmallTables:
+    """What both databases keep in the same way: heads, receipts and tokens; `prefix` begins the names of the tables."""
+
+    def __init__(self, tables: Tables, prefix: str, clock: Clock) -> None:
+        self._tables = tables
+        self._prefix = prefix
+        self._clock = clock
+
+    async def heads(self, after: int = 0) -> Mapping[str, Head]:
+        rows = await self._rows("SELECT name, head, user_head FROM {}conversations WHERE head > ?", after)
+        return {name: Head(head, user_head) for name, head, user_head in rows}
+
+    async def receipts(self, conversation: str) -> Mapping[Stage, int]:
+        return dict(await self._rows("SELECT stage, id FROM {}receipts WHERE conversation = ?", conversation))
+
+    async def add_token(self, token: Token, digest: bytes) -> None:
+        scopes = " ".join(sorted(token.scopes))
+        row = (token.id, token.name, token.subscriber, scopes, digest, token.created, token.expires)
+        await self._change("INSERT INTO {}tokens VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+
+    async def token(self, token_id: str) -> tuple[Token, bytes] | None:
+        rows = await self._rows("SELECT * FROM {}tokens WHERE id = ?", token_id)
+        return (_token(rows[0]), rows[0][4]) if rows else None
+
+    async def tokens(self) -> Sequence[Token]:
+        return [_token(row) for row in await self._rows("SELECT * FROM {}tokens ORDER BY created, id")]
+
+    async def end_tokens(self, name: str, at: int) -> int:
+        statement = (
+            "UPDATE {}tokens SET expires = CASE WHEN expires < ? THEN expires ELSE ? END "
+            "WHERE name = ? AND (expires IS NULL OR expires > ?)"
+        )
+        return await self._change(statement, at, at, name, self._clock())
+
+    async def _change(self, statement: str, *values: object) -> int:
+        return await self._tables.change(statement.format(self._prefix), values)
+
+    async def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        return await self._tables.rows(statement.format(self._prefix), values)
+
+
+def _token(row: tuple[Any, ...]) -> Token:
     token_id, name, subscriber, scopes, _, created, expires = row
     return Token(token_id, name, subscriber, frozenset(scopes.split()), created, expires)
 

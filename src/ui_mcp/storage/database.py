@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json
-from ui_mcp.storage.schema import Schema, Statements, T
-from ui_mcp.storage.sqlite import SqliteDatabase
+from ui_mcp.storage.schema import Schema, T, Transaction
+from ui_mcp.storage.sqlite import SqliteFile
 
 INSTALL_DRIVER = "pip install 'psycopg[binary]' psycopg-pool"
 
@@ -20,13 +20,13 @@ class Database(Protocol):
     Every method raises the error of the store's schema if the database fails.
     """
 
-    async def change(self, statement: str, values: Sequence[Json]) -> int:
+    async def change(self, statement: str, values: Sequence[Json] = ()) -> int:
         """Execute and commit a statement and return the number of rows it changed."""
         ...
 
-    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]: ...
+    async def rows(self, statement: str, values: Sequence[Json] = ()) -> list[tuple[Any, ...]]: ...
 
-    async def transaction(self, work: Callable[[Statements], T]) -> T:
+    async def transaction(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in a worker thread and commit what it did, or nothing if it raises; it may be run again."""
         ...
 
@@ -50,7 +50,7 @@ def open_database(place: str, sqlite: Schema, postgres: Schema) -> Database:
     """
     file = file_of(place)
     if file is not None:
-        return SqliteDatabase(file, sqlite)
+        return SqliteFile(file, sqlite)
     with postgres_driver():
         from ui_mcp.storage.postgres import PostgresDatabase
     return PostgresDatabase(place, postgres)

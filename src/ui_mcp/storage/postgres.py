@@ -1,6 +1,6 @@
 """PostgreSQL: connections with back-off, migrations, a pool, and wake-ups by LISTEN and NOTIFY."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from threading import Lock
@@ -9,14 +9,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 import anyio
 from anyio import CapacityLimiter, to_thread
-from psycopg import AsyncConnection, Connection, Error, OperationalError, connect, conninfo
+from psycopg import AsyncConnection, Connection, Cursor, Error, OperationalError, connect, conninfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json
 from ui_mcp.log import logger
 from ui_mcp.processes import in_daemon_thread
-from ui_mcp.storage.schema import Schema, Statements, T
+from ui_mcp.storage.schema import Schema, T, Transaction
 from ui_mcp.storage.wakeup import POLL_SECONDS
 
 _log = logger("storage")
@@ -129,6 +129,11 @@ async def server_version(url: str) -> str:
     return str(row[0]) if row else "of unknown version"
 
 
+@cache
+def _native(statement: str) -> bytes:
+    return statement.replace("?", "%s").encode()
+
+
 class PostgresPool:
     """Connections for concurrent work, and one that listens to a channel."""
 
@@ -169,6 +174,14 @@ class PostgresPool:
         except (Error, PoolTimeout) as error:
             raise _error(self._schema, error) from error
 
+    async def change(self, statement: str, values: Sequence[object] = ()) -> int:
+        async with self.connection() as connection:
+            return (await connection.execute(_native(statement), values)).rowcount
+
+    async def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        async with self.connection() as connection:
+            return await (await connection.execute(_native(statement), values)).fetchall()
+
     async def changed(self, limit: float) -> bool:
         """Return True after the next NOTIFY, or when listening has just begun; False after `limit` seconds."""
         try:
@@ -196,26 +209,18 @@ class PostgresPool:
             await listener.close()
 
 
-@cache
-def _native(statement: str) -> bytes:
-    return statement.replace("?", "%s").encode()
-
-
-class _Statements:
-    """The connection of a transaction, as a package sees it that works with both databases."""
+class _Transaction:
+    """Statements with `?` on a connection."""
 
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection = connection
 
-    def change(self, statement: str, *values: Json) -> int:
-        return self._connection.execute(_native(statement), values).rowcount
+    def execute(self, statement: str, values: Sequence[Json] = ()) -> Cursor[Any]:
+        return self._connection.execute(_native(statement), values)
 
-    def change_many(self, statement: str, rows: Sequence[Sequence[Json]]) -> None:
+    def executemany(self, statement: str, rows: Iterable[Sequence[Json]]) -> None:
         with self._connection.cursor() as cursor:
             cursor.executemany(_native(statement), rows)
-
-    def rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]:
-        return self._connection.execute(_native(statement), values).fetchall()
 
 
 class PostgresDatabase:
@@ -231,14 +236,14 @@ class PostgresDatabase:
         except Error as error:
             raise _error(schema, error) from error
 
-    async def change(self, statement: str, values: Sequence[Json]) -> int:
-        return await self._run(lambda found: found.change(statement, *values))
+    async def change(self, statement: str, values: Sequence[Json] = ()) -> int:
+        return await self._run(lambda found: found.execute(statement, values).rowcount)
 
-    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
-        return await self._run(lambda found: found.rows(statement, *values), retry=True)
+    async def rows(self, statement: str, values: Sequence[Json] = ()) -> list[tuple[Any, ...]]:
+        return await self._run(lambda found: found.execute(statement, values).fetchall(), retry=True)
 
-    async def transaction(self, work: Callable[[Statements], T]) -> T:
-        def commit(found: _Statements) -> T:
+    async def transaction(self, work: Callable[[Transaction], T]) -> T:
+        def commit(found: _Transaction) -> T:
             with self._connection.transaction():
                 return work(found)
 
@@ -254,18 +259,18 @@ class PostgresDatabase:
         with self._lock:
             self._connection.close()
 
-    async def _run(self, work: Callable[[_Statements], T], *, retry: bool = False) -> T:
+    async def _run(self, work: Callable[[_Transaction], T], *, retry: bool = False) -> T:
         try:
             return await to_thread.run_sync(self._in_thread, work, retry, limiter=self._one_at_a_time)
         except Error as error:
             raise _error(self._schema, error) from error
 
-    def _in_thread(self, work: Callable[[_Statements], T], retry: bool) -> T:
+    def _in_thread(self, work: Callable[[_Transaction], T], retry: bool) -> T:
         with self._lock:
             if self._connection.closed:
                 self._connection = _connect(self._url)
             try:
-                return work(_Statements(self._connection))
+                return work(_Transaction(self._connection))
             except OperationalError:
                 # Whether a change arrived before the cut is unknown, so only reading is repeated.
                 with suppress(Error):
@@ -273,4 +278,4 @@ class PostgresDatabase:
                     self._connection = _connect(self._url)
                 if not retry:
                     raise
-                return work(_Statements(self._connection))
+                return work(_Transaction(self._connection))

@@ -1,6 +1,6 @@
 """What a package says about its store: the tables, and how failures of the database become its own errors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -19,18 +19,19 @@ class MakeError(Protocol):
     def __call__(self, failure: Failure, message: str, **details: object) -> UiMcpError: ...
 
 
-class Statements(Protocol):
-    """Executes statements inside one transaction; `?` stands for a value."""
+class Cursor(Protocol):
+    @property
+    def rowcount(self) -> int: ...
 
-    def change(self, statement: str, *values: Json) -> int:
-        """Execute a statement and return the number of rows it changed."""
-        ...
+    def fetchall(self) -> list[tuple[Any, ...]]: ...
 
-    def change_many(self, statement: str, rows: Sequence[Sequence[Json]]) -> None:
-        """Execute a statement once per row of values."""
-        ...
 
-    def rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]: ...
+class Transaction(Protocol):
+    """Executes statements inside one transaction; `?` stands for a value. A connection of SQLite is one."""
+
+    def execute(self, statement: str, values: Sequence[Json] = (), /) -> Cursor: ...
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Json]], /) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Schema:
     """Key of the PostgreSQL advisory lock that is held while the schema changes."""
     local_only: bool = False
     """Refuse SQLite files on network disks."""
-    opened: Callable[[Statements, Path], None] | None = None
+    opened: Callable[[Transaction, Path], None] | None = None
     """Called in the migrating transaction of every SQLite file that is opened."""
 
     def pending(self, version: int, place: str) -> Sequence[str]:

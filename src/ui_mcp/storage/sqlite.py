@@ -17,7 +17,7 @@ from anyio import CancelScope, CapacityLimiter, Event, create_task_group, move_o
 
 from ui_mcp.errors import UiMcpError, hint
 from ui_mcp.jsontypes import Json
-from ui_mcp.storage.schema import Schema, Statements, T
+from ui_mcp.storage.schema import Schema, T, Transaction
 from ui_mcp.storage.wakeup import NOTIFIED_SECONDS, POLL_SECONDS, WakeupPipe
 
 BUSY_SECONDS = 10.0
@@ -59,7 +59,7 @@ def prepare(path: Path, schema: Schema) -> sqlite3.Connection:
 
 
 @contextmanager
-def read_only(path: Path, schema: Schema) -> Iterator[Statements]:
+def read_only(path: Path, schema: Schema) -> Iterator[Transaction]:
     """Open an existing file of any schema for the length of the block.
 
     Raises:
@@ -67,7 +67,7 @@ def read_only(path: Path, schema: Schema) -> Iterator[Statements]:
     """
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
-            yield _Statements(connection)
+            yield connection
     except sqlite3.Error as error:
         raise _error(schema, path, error, f"Cannot read the {schema.name} store {path}") from error
 
@@ -111,7 +111,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, schema: Schema) -> None
             if column not in {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
         if schema.opened is not None:
-            schema.opened(_Statements(connection), path)
+            schema.opened(connection, path)
         connection.execute("COMMIT")
     except BaseException:
         _roll_back(connection)
@@ -264,7 +264,7 @@ def _answer(jobs: Sequence[_Job]) -> None:
 
 
 class SqliteFile:
-    """One file: a writer thread that groups commits, and several readers."""
+    """A Database in one file: a writer thread that groups commits, and several readers."""
 
     def __init__(self, path: Path, schema: Schema) -> None:
         self._path = path
@@ -281,6 +281,21 @@ class SqliteFile:
         self._readers.clear()
         self._writer.close()
         self.wakeup.close()
+
+    async def change(self, statement: str, values: Sequence[Json] = ()) -> int:
+        return await self.durable(lambda connection: connection.execute(statement, values).rowcount)
+
+    async def rows(self, statement: str, values: Sequence[Json] = ()) -> list[tuple[Any, ...]]:
+        return await self.read(lambda connection: connection.execute(statement, values).fetchall())
+
+    async def transaction(self, work: Callable[[Transaction], T]) -> T:
+        return await self.durable(work)
+
+    def listen(self) -> float:
+        return NOTIFIED_SECONDS if self.wakeup.listen() else POLL_SECONDS
+
+    async def wait_notified(self) -> None:
+        await self.wakeup.wait()
 
     async def durable(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Commit `work` so that it survives a power cut."""
@@ -357,44 +372,3 @@ class CommitWatcher:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         except sqlite3.Error:
             return -1  # counts as a change, so that the next read raises the error
-
-
-class _Statements:
-    """The connection of a transaction, as a package sees it that works with both databases."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def change(self, statement: str, *values: Json) -> int:
-        return self._connection.execute(statement, values).rowcount
-
-    def change_many(self, statement: str, rows: Sequence[Sequence[Json]]) -> None:
-        self._connection.executemany(statement, rows)
-
-    def rows(self, statement: str, *values: Json) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
-
-
-class SqliteDatabase:
-    """A file as a Database."""
-
-    def __init__(self, path: Path, schema: Schema) -> None:
-        self._file = SqliteFile(path, schema)
-
-    async def change(self, statement: str, values: Sequence[Json]) -> int:
-        return await self._file.durable(lambda connection: connection.execute(statement, values).rowcount)
-
-    async def rows(self, statement: str, values: Sequence[Json]) -> list[tuple[Any, ...]]:
-        return await self._file.read(lambda connection: connection.execute(statement, values).fetchall())
-
-    async def transaction(self, work: Callable[[Statements], T]) -> T:
-        return await self._file.durable(lambda connection: work(_Statements(connection)))
-
-    def listen(self) -> float:
-        return NOTIFIED_SECONDS if self._file.wakeup.listen() else POLL_SECONDS
-
-    async def wait_notified(self) -> None:
-        await self._file.wakeup.wait()
-
-    def close(self) -> None:
-        self._file.close()

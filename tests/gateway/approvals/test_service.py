@@ -539,7 +539,7 @@ async def test_of_several_apis_only_those_that_say_so_get_a_persons_token(record
 
 def read_only(found: GatewayService, *, on: bool) -> None:
     """Let SQLite itself refuse every write of the approvals, as it does on a disk that is read-only."""
-    found.store._database._file._writer._connection.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
+    found.store._database._writer._connection.execute(f"PRAGMA query_only = {on:d}")  # type: ignore[attr-defined]
 
 
 _NO_START = """
@@ -561,13 +561,13 @@ async def test_a_store_that_cannot_be_written_holds_up_an_approved_call_and_its_
 
         recorder.default = reply
         row = await asked(found)
-        found.store._database._file._writer._connection.execute(_NO_START)  # type: ignore[attr-defined]
+        found.store._database._writer._connection.execute(_NO_START)  # type: ignore[attr-defined]
         await yes(found, row)
         waiting = (await found.enforcer.outcome(row.id, 0.5, Call())).structured or {}
         assert waiting["status"] == "awaiting_approval"
         assert recorder.requests == []
 
-        found.store._database._file._writer._connection.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]
+        found.store._database._writer._connection.execute("DROP TRIGGER no_start")  # type: ignore[attr-defined]
         while not recorder.requests:
             await anyio.sleep(0.01)
         with pytest.raises(GatewayError, match=r"approvals\.db failed(.|\n)*make the disk writable"):

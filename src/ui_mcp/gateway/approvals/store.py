@@ -16,7 +16,7 @@ from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.storage.database import Database, open_database
-from ui_mcp.storage.schema import Failure, Schema, Statements
+from ui_mcp.storage.schema import Failure, Schema, Transaction
 
 _log = logger("compositor.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
@@ -203,7 +203,7 @@ def open_store(place: str) -> ApprovalStore:
     return ApprovalStore(open_database(place, _SCHEMA, _SCHEMA))
 
 
-def _require_own(found: Statements, file: Path) -> None:
+def _require_own(found: Transaction, file: Path) -> None:
     """Disarm a store that this account did not create, so that no call runs without a question.
 
     A repository can bring a store in its data directory. Its rules stay in the table but are ignored, its approved
@@ -212,16 +212,18 @@ def _require_own(found: Statements, file: Path) -> None:
     # The account's own data directory cannot come with a repository.
     if file.absolute().is_relative_to(user_data_path("nlui")):
         return
-    kept = found.rows("SELECT value FROM approval_keys WHERE name = 'store'")
+    kept = found.execute("SELECT value FROM approval_keys WHERE name = 'store'").fetchall()
     name, _, given = kept[0][0].partition(":") if kept else ("", "", "")
     if kept and is_sealed(given, "approvals", name):
         return
-    ((rules,),) = found.rows("SELECT coalesce(max(id), 0) FROM standing_rules")
-    approved = found.change("UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'")
+    ((rules,),) = found.execute("SELECT coalesce(max(id), 0) FROM standing_rules").fetchall()
+    approved = found.execute(
+        "UPDATE approvals SET status = 'expired' WHERE status = 'approved' AND execution = 'none'"
+    ).rowcount
     name = token_hex(16)
-    found.change("DELETE FROM approval_keys")
+    found.execute("DELETE FROM approval_keys")
     made = (("store", f"{name}:{_sealed(name)}"), ("foreign_rules", str(rules)))
-    found.change_many("INSERT INTO approval_keys VALUES (?, ?)", made)
+    found.executemany("INSERT INTO approval_keys VALUES (?, ?)", made)
     if rules or approved:
         _log.warning("%s was not made by this account: its rules do not count, and calls ask again", file)
 
