@@ -204,6 +204,7 @@ def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
 async def _connected(
     settings: BackendSettings, handlers: MountHandlers, hidden: frozenset[str]
 ) -> AsyncIterator[Connection]:
+    # These import the MCP SDK, which a gateway without mounted servers does not need.
     from ui_mcp.mcp_client.client import Options, connect
     from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
     from ui_mcp.mcp_client.transport import Command, HttpUrl, SseUrl

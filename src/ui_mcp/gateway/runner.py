@@ -30,7 +30,7 @@ from ui_mcp.person import last_port, remember_port
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
-from ui_mcp.webserver.person_app import person_listening
+from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
@@ -185,8 +185,6 @@ class _AnswerPage:
             _log.error("cannot open the approvals page: %s", error.message)
 
     def _opened(self, url: str) -> None:
-        from ui_mcp.webserver.person_app import person_link
-
         self._own_url = f"{url}/approvals"
         # The link contains a one-time code: it may be shown in a terminal, but not in an MCP host's log of stderr.
         out = sys.stdout if sys.stdout.isatty() else sys.stderr

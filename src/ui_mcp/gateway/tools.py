@@ -7,6 +7,7 @@ from pydantic import Field
 from ui_mcp.errors import InvalidArgumentsError, MountError
 from ui_mcp.gateway.approvals.proposals import rule_of
 from ui_mcp.gateway.config.settings import BackendSettings
+from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.gateway.search import summary
 from ui_mcp.gateway.service import GatewayService
@@ -56,8 +57,6 @@ async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> T
         schema = full["input_schema"]
         full = {"name": args.name, "part": args.part, "schema": _part(schema, schema, args.part.split("."))}
     if len(dumps(full)) > _MAX_DESCRIPTION_CHARACTERS:
-        from ui_mcp.gateway.openapi.bundle import shrunk
-
         key = "schema" if args.part else "input_schema"
         full = {**full, key: shrunk(full[key], _MAX_DESCRIPTION_CHARACTERS - 2_000), "cut": "ask again with part"}
     return structured_result(full)

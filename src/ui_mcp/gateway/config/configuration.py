@@ -11,6 +11,7 @@ from platformdirs import user_config_path
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_found
 from ui_mcp.gateway.config.loader import FILE, Load, find, load
+from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.config.settings import GatewaySettings, Mode, TargetSettings
 from ui_mcp.trust import place_of
 
@@ -110,8 +111,6 @@ def _is_document(source: str) -> bool:
     path = Path(source)
     if not path.is_file() or path.name == FILE:
         return False
-    from ui_mcp.gateway.config.parse import is_openapi, parse
-
     try:
         return is_openapi(parse(path.read_bytes()))
     except ConfigError:

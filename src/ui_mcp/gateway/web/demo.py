@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 
 from anyio import create_task_group, sleep_forever
 from anyio.abc import TaskStatus
@@ -18,6 +19,7 @@ from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.webserver.server import bind, listening, port_of
 
 ORDERS: Sequence[JsonObject] = (
     {"id": 1, "customer": "Ada Lovelace", "item": "Espresso machine", "amount": 349.0, "shipped": False},
@@ -123,8 +125,6 @@ SCRIPT: list[JsonObject] = [
 
 async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
     """Serve the shop on a free loopback port until cancelled; report its address when started."""
-    from ui_mcp.webserver.server import bind, listening, port_of
-
     listener = bind("127.0.0.1", 0)
     async with listening(demo_api(), listener):
         task_status.started(f"http://127.0.0.1:{port_of(listener)}")
@@ -137,8 +137,6 @@ async def demo_unless_configured(options: GatewayOptions) -> AsyncIterator[Gatew
     if options.source or options.settings or loader.find(None, os.environ, user_config_path()):
         yield options
         return
-    from tempfile import TemporaryDirectory
-
     sys.stderr.write("nlui: no nlui.yaml here: showing the demo (nlui init writes one)\n")
     async with create_task_group() as tasks:
         url = await tasks.start(serve_demo_api)

@@ -22,6 +22,7 @@ from ui_mcp.agent.models import (
 from ui_mcp.errors import InvalidArgumentsError, ModelError
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.loader import literal
+from ui_mcp.gateway.config.parse import parse
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.jsontypes import Json, JsonObject, loads
 
@@ -262,8 +263,6 @@ def _saved_settings(tree: JsonObject) -> JsonObject:
 
 
 def _saved_reference(file: Path | None) -> str | None:
-    from ui_mcp.gateway.config.parse import parse
-
     tree = parse(file.read_bytes()) if file and file.exists() else {}
     key = (tree.get("llm") or {}).get("api_key") if isinstance(tree, dict) else None
     return key if isinstance(key, str) else None
