@@ -114,7 +114,7 @@ def _stable(value: Any, folder: str) -> Any:
             return [_stable(one, folder) for one in value]
         case str():
             text = re.sub(rf"{re.escape(folder)}/[^/]+/project", "PROJECT", value)
-            text = re.sub(r"\(\d+ tools\)", "(N tools)", text)  # as many as are known at that moment
+            text = re.sub(r" \(\d+ tools\)", "", text)  # named once the API has been read
             return text.splitlines() if "\n" in text else text
     return value
 
