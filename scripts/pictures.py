@@ -4,6 +4,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 import anyio
 from playwright.async_api import Browser, async_playwright
@@ -15,7 +16,8 @@ from ui_mcp.ui.states import Running
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
-PICTURES = (("dashboard", "light"), ("board", "dark"))
+Scheme = Literal["light", "dark"]
+PICTURES: tuple[tuple[str, Scheme], ...] = (("dashboard", "light"), ("board", "dark"))
 """App and colour scheme."""
 
 
@@ -35,10 +37,9 @@ async def main() -> None:
             await browser.close()
 
 
-async def take(running: Running, browser: Browser, app: str, scheme: str) -> None:
+async def take(running: Running, browser: Browser, app: str, scheme: Scheme) -> None:
     await running.sessions.get("1").display(app)
-    size = {"width": 1200, "height": 700}
-    context = await browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+    context = await browser.new_context(viewport={"width": 1200, "height": 700}, color_scheme=scheme)
     page = await context.new_page()
     await page.goto(running.url)
     await page.wait_for_selector("[ui-viewdef] [ui-viewdef]:visible")
