@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 from playwright import async_api
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -14,6 +15,7 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
+Scheme = Literal["light", "dark"]
 HEADLESS = not os.environ.get("HEADED")
 
 # Five seconds, the default, are not enough on a busy machine; a test that passes never waits this long.

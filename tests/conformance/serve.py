@@ -1,6 +1,7 @@
 """Serve the conformance server: `python -m conformance.serve [--stdio]`; over HTTP it prints the port first."""
 
 import sys
+from collections.abc import Awaitable, Callable
 
 
 def main() -> None:
@@ -13,10 +14,10 @@ def main() -> None:
         _run(_http)
 
 
-def _run(main: object) -> None:
+def _run(main: Callable[[], Awaitable[None]]) -> None:
     import anyio
 
-    anyio.run(main)  # type: ignore[arg-type]
+    anyio.run(main)
 
 
 async def _stdio(stdin: int, stdout: int) -> None:

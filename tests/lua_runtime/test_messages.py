@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.lua_runtime.interface import decode_reply
+from ui_mcp.lua_runtime.interface import Scalar, decode_reply
 from ui_mcp.lua_runtime.messages import HEAD, decode_request, encode_reply, encode_request, length
 
 NUMBERS = st.one_of(st.none(), st.booleans(), st.integers(-(2**61), 2**61), st.floats(allow_nan=False))
@@ -13,16 +13,16 @@ SAID = st.one_of(NUMBERS.filter(lambda value: abs(value or 0) != float("inf")), 
 
 
 @given(st.lists(ASKED, max_size=8))
-def test_questions_survive_the_pipe(values: list[object]) -> None:
-    data = encode_request(values)  # type: ignore[arg-type]
+def test_requests_survive_the_pipe(values: list[Scalar]) -> None:
+    data = encode_request(values)
 
     assert length(data[:HEAD]) == len(data) - HEAD
     assert decode_request(data[HEAD:]) == values
 
 
 @given(st.lists(SAID, min_size=1, max_size=8))
-def test_answers_survive_the_pipe(values: list[object]) -> None:
-    data = encode_reply(values)  # type: ignore[arg-type]
+def test_replies_survive_the_pipe(values: list[Scalar]) -> None:
+    data = encode_reply(values)
 
     assert length(data[:HEAD]) == len(data) - HEAD
     assert decode_reply(data[HEAD:]) == values

@@ -1,6 +1,7 @@
 """Workers for tests: a host, a place on disk, and outputs that remember."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from anyio import Event
 
@@ -39,6 +40,6 @@ class Recorded:
         self.over.set()
 
 
-def launch_at(folder: object, **changes: object) -> WorkerConfig:
+def launch_at(folder: object, **changes: Any) -> WorkerConfig:
     """A launch whose project is `folder` and whose base directory is `folder/ui`."""
-    return WorkerConfig(base_dir=f"{folder}/ui", project=str(folder), **changes)  # type: ignore[arg-type]
+    return WorkerConfig(base_dir=f"{folder}/ui", project=str(folder), **changes)

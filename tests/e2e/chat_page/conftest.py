@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from chromium import FLAGS, HEADLESS
+from chromium import FLAGS, HEADLESS, Scheme
 from ui_mcp.app.chat_server import face_app, open_served_chat
 from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
@@ -37,11 +37,11 @@ class Room:
     stack: AsyncExitStack
     foreign: list[str] = field(default_factory=list)
 
-    async def open(self, *, width: int = 1000, height: int = 760, scheme: str = "light", known: bool = True) -> Page:
+    async def open(self, *, width: int = 1000, height: int = 760, scheme: Scheme = "light", known: bool = True) -> Page:
         """Open the page as the person, or as a person who is not `known`."""
         context = await self.browser.new_context(
             viewport={"width": width, "height": height},
-            color_scheme=scheme,  # type: ignore[arg-type]
+            color_scheme=scheme,
         )
         page = await context.new_page()
         page.on("request", lambda request: None if request.url.startswith(self.url) else self._note(request.url))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from chromium import FLAGS, HEADLESS
+from chromium import FLAGS, HEADLESS, Scheme
 from e2e.chat_page.conftest import chromium
 from integration.nlui import nlui_demo
 from person_client import let_in
@@ -41,11 +41,11 @@ def opened(browser: Browser) -> Iterator[Open]:
         *,
         width: int = 1100,
         height: int = 800,
-        scheme: str = "light",
+        scheme: Scheme = "light",
         strict: bool = True,
         known: bool = True,
     ) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         home = url.partition("#")[0]

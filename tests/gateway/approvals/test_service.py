@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -47,8 +48,8 @@ async def asked(found: GatewayService, arguments: JsonObject = ADD, tool: str = 
     return await found.approvals.get((result.structured or {})["approval_id"])
 
 
-async def yes(found: GatewayService, row: Approval, by: str = "ann", **more: object) -> Approval:
-    return await found.approvals.decide(row.id, Decision("approve", row.digest, by, **more))  # type: ignore[arg-type]
+async def yes(found: GatewayService, row: Approval, by: str = "ann", **more: Any) -> Approval:
+    return await found.approvals.decide(row.id, Decision("approve", row.digest, by, **more))
 
 
 async def outcome(found: GatewayService, row: Approval) -> ToolResult:
@@ -145,9 +146,9 @@ async def test_of_two_people_answering_at_once_one_wins(recorder: Recorder, tmp_
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
 
-        async def answer(by: str, decision: str) -> None:
+        async def answer(by: str, decision: Answer) -> None:
             try:
-                await found.approvals.decide(row.id, Decision(decision, row.digest, by))  # type: ignore[arg-type]
+                await found.approvals.decide(row.id, Decision(decision, row.digest, by))
             except AlreadyDecidedError as error:
                 losers.append(error)
 

@@ -33,9 +33,13 @@ def api(parameters: Json = ()) -> Json:
 
 
 async def answer(
-    recorder: Recorder, make_target: MakeTarget, reply: object, tool: str = "go", **arguments: Json
+    recorder: Recorder,
+    make_target: MakeTarget,
+    reply: Reply | Callable[[Recorded], Reply],
+    tool: str = "go",
+    **arguments: Json,
 ) -> ToolResult:
-    recorder.default = reply  # type: ignore[assignment]
+    recorder.default = reply
     async with make_target(api(PAGED), base_url=recorder.url) as target:
         await target.refresh()
         return await target.source.call(f"api__{tool}", arguments, Call())

@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import sys
+from typing import Any
 
 import anyio
 from mcp import Client
@@ -17,9 +18,9 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 URL, FILE, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
 
-def keep(file: sqlite3.Connection, page: dict[str, object]) -> None:
+def keep(file: sqlite3.Connection, page: dict[str, Any]) -> None:
     with file:
-        for message in page["messages"]:  # type: ignore[attr-defined]
+        for message in page["messages"]:
             file.execute("INSERT INTO taken (id, content) VALUES (?, ?)", (message["id"], message["content"]))
         file.execute("INSERT OR REPLACE INTO mark VALUES (1, ?)", (page["last_id"],))
 

@@ -173,7 +173,7 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
             async with client.stream("POST", "/mcp", **post) as answer:
                 assert (await events(answer, 1))[0]["method"] == "notifications/subscriptions/acknowledged"
             with anyio.fail_after(60):
-                while len(bus._listeners) != 1 or _mailboxes(bus):
+                while len(bus._listeners) != 1 or _queues(bus):
                     await anyio.sleep(0.01)
 
 
@@ -204,7 +204,7 @@ async def test_a_client_that_takes_json_only_gets_json_only() -> None:
     assert refused.status_code == 406
 
 
-def _mailboxes(bus: Announcements) -> int:
+def _queues(bus: Announcements) -> int:
     (listener,) = bus._listeners.values()
     return len(listener.__self__._queues)  # type: ignore[attr-defined]
 
@@ -242,7 +242,7 @@ async def test_a_session_without_a_stream_is_told_all_the_same_and_shakes_hands_
         async with client.stream("GET", "/mcp", headers=session) as stream:
             told = await events(stream, MAX_WAITING + 2)
         gone = await client.post("/mcp", json=rpc("ping"), headers=session)
-        left = _mailboxes(bus)
+        left = _queues(bus)
 
     assert {message["params"]["uri"] for message in told} == {uris[0]}
     assert len(told) == MAX_WAITING + 1
