@@ -1,6 +1,7 @@
 """Runs the event loop until a signal, tells which processes exist, and kills orphaned children."""
 
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -110,6 +111,11 @@ SWITCH_SECONDS = 0.0005
 def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
     """Run a coroutine function and return its exit code; uses uvloop except on Windows."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    # What has been imported lives as long as the process: exclude it from collections.
+    gc.freeze()
+    # A large snapshot has 100,000 live objects; collecting garbage among them took a third of the response time.
+    gc.set_threshold(100_000, 50, 100)
+    gc.enable()
     try:
         return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
     except BaseExceptionGroup as group:

@@ -1,6 +1,5 @@
 """`ui-mcp serve`: the UI on one fixed port, MCP over HTTP on another that stays open across reconfigurations."""
 
-import gc
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
@@ -8,10 +7,11 @@ from contextlib import nullcontext
 import anyio
 import anyio.to_thread
 
+from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.app.person_listener import PERSON_PORT
 from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.ui.chat_events import QUIET_SECONDS
+from ui_mcp.ui.chat_events import CAPABILITY, QUIET_SECONDS
 from ui_mcp.ui.instance import ListenPorts, token_file
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
@@ -67,11 +67,7 @@ async def serve_on_ports(
 
 async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp) -> None:
     await anyio.to_thread.run_sync(_import_mcp_server)
-    gc.freeze()
-    gc.enable()
-    from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.transports.routes import McpRoutes
-    from ui_mcp.ui.chat_events import CAPABILITY
     from ui_mcp.ui.mcp import ui_definition
 
     async with mounted_gateway(host, announcements) as gateway:

@@ -13,7 +13,7 @@ def main() -> int:
         return run_nlui(arguments[1:])
     if arguments[:1] == ["serve"]:
         _prepare(arguments)
-        gc.disable()  # imports create no garbage; the server enables it again
+        gc.disable()  # imports create no garbage; `processes.run` enables it again
     stdio = reserve_stdio() if speaks_on_stdio(arguments) else None
     from ui_mcp.cli.main import run
 
@@ -73,7 +73,7 @@ def reserve_stdio() -> tuple[int, int]:
     Afterwards descriptor 0 is empty and descriptor 1 is stderr, so neither `print`, nor a C library,
     nor a child process can disturb the protocol.
     """
-    # Garbage collection during imports takes 10 % of the start-up time; the stdio transport enables it again.
+    # Garbage collection during imports takes 10 % of the start-up time; `processes.run` enables it again.
     gc.disable()
     if os.isatty(0):
         os.write(2, b"Waiting for a host's MCP messages on stdin. Press Ctrl+C to stop; --help shows other commands.\n")

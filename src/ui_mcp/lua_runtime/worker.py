@@ -3,10 +3,10 @@
 The standard streams are moved away first, so that only messages are written to the pipe.
 """
 
-import gc
 import json
 import os
 import signal
+import threading
 import time
 
 from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Scalar, decode_request, encode_reply, length
@@ -31,8 +31,6 @@ def serve(pipe: "Pipe", runtime: LuaRuntime) -> None:
         pipe.write("out", kind, text, float(number))
 
     vm = LuaVm(json.loads(str(settings[0])), emit, _watchdog(), runtime)
-    # The engine's objects live as long as the process; the collector need not visit them.
-    gc.freeze()
     while (request := pipe.read()) is not None:
         op, count, *rest = request
         facts = int(count or 0)
@@ -86,8 +84,6 @@ class DeadlineThread:
     """Checks the deadline in a thread, where there is no SIGALRM; Lua runs without holding the GIL."""
 
     def __init__(self) -> None:
-        import threading
-
         self._deadline = 0.0
         threading.Thread(target=self._check_progress, daemon=True).start()
 

@@ -1,6 +1,5 @@
 """MCP over stdin and stdout: one message per line, both eras on one connection."""
 
-import gc
 from collections import deque
 from collections.abc import Awaitable, Callable
 
@@ -24,11 +23,6 @@ async def serve(
     service: McpServer, stdin: int, stdout: int, *, principal: str = "local", orphan_check: bool = True
 ) -> None:
     """Serve one client until stdin closes or, with `orphan_check`, the parent process exits."""
-    # Objects of the start-up live as long as the process: exclude them from collections.
-    gc.freeze()
-    gc.enable()
-    # A large snapshot has 100,000 live objects; collecting garbage among them took a third of the response time.
-    gc.set_threshold(100_000, 50, 100)
     # A constant name: the pipe has one client, and it is the same one after it restarts this process.
     client = ClientConnection(service, principal=principal, connection="stdio")
     pump = _Pump(client, Writer(stdout))
