@@ -21,7 +21,8 @@ from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.toolset import GatewayToolset, instructions
-from ui_mcp.mcp_client.client import McpClient
+from ui_mcp.mcp_client.client import McpClient, Options, connect
+from ui_mcp.mcp_client.transport import Command
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.toolset import Combined
 from ui_mcp.workspace import Workspace
@@ -108,9 +109,6 @@ async def _agent(options: AgentOptions) -> int:
 
 def inbox_opener(base_dir: str) -> Open:
     """Return a function that opens the chat in a child process, as a reader that cannot post for people."""
-    from ui_mcp.mcp_client.client import Options, connect
-    from ui_mcp.mcp_client.transport import Command
-
     arguments = ("-m", "ui_mcp", "chat", "--face", "assistant", "--principal", "orchestrator", "--dir", base_dir)
 
     @asynccontextmanager

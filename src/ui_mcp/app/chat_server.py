@@ -12,6 +12,7 @@ from anyio import to_thread
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
 from ui_mcp.chat.announcer import NewMessages
+from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.message import id_text
 from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
@@ -19,11 +20,17 @@ from ui_mcp.chat.tools import OpenChat, Side
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.log import to_stderr
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports.routes import McpRoutes
+from ui_mcp.mcp_server.transports.stdio import serve
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.own_files import settle
-from ui_mcp.webserver.server import App
+from ui_mcp.webserver.auth import BearerAuth, principal_of
+from ui_mcp.webserver.person_app import person_link, person_listening
+from ui_mcp.webserver.person_auth import Access
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+from ui_mcp.webserver.server import App, bind_with_retry, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
 
 
@@ -58,11 +65,6 @@ async def as_person(served: ChatServerOptions, command: str, stdin: int = 0) -> 
 
 def face_app(side: Side, opened: OpenChat, per_second: float, endpoints: "McpRoutes", port: int) -> "App":
     """Build the application of one side; the human side requires a human's token or the person's credential."""
-    from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
-    from ui_mcp.webserver.auth import BearerAuth
-    from ui_mcp.webserver.person_auth import Access
-    from ui_mcp.webserver.server import mcp_app
-
     admit = opened.directory.authenticate
     if side == "assistant":
         return BearerAuth(mcp_app(assistant_face_routes(opened, per_second), endpoints), admit)
@@ -124,8 +126,6 @@ def run_http(served: ChatServerOptions, port: int) -> int:
 
 
 async def _stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcp_server.server import McpServer
-    from ui_mcp.mcp_server.transports.stdio import serve
 
     served = await as_person(served, "ui-mcp chat --face human", stdin)
     async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
@@ -135,11 +135,6 @@ async def _stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
 
 
 async def _http(served: ChatServerOptions, port: int) -> int:
-    from ui_mcp.mcp_server.transports.routes import McpRoutes
-    from ui_mcp.webserver.auth import principal_of
-    from ui_mcp.webserver.person_app import person_link, person_listening
-    from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
-    from ui_mcp.webserver.server import bind_with_retry, listening, port_of
 
     served = await as_person(served, "ui-mcp chat --face human")
     async with until_signalled(), open_served_chat(served) as (config, chat, announcements):

@@ -14,7 +14,9 @@ from ui_mcp.gateway.runner import open_gateway, serve_gateway
 from ui_mcp.gateway.web.demo import demo_unless_configured
 from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.log import logger
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports.routes import McpRoutes
+from ui_mcp.mcp_server.transports.stdio import serve
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
@@ -31,8 +33,6 @@ def run_stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
 
 
 async def _stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
-    from ui_mcp.mcp_server.server import McpServer
-    from ui_mcp.mcp_server.transports.stdio import serve
 
     async with until_signalled(), open_gateway(options, mode="host") as gateway:
         await serve(McpServer(gateway_definition(gateway, options)), stdin, stdout)

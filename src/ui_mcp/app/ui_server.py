@@ -5,10 +5,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import anyio
 
+from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.chat_events import CAPABILITY, open_for_subscribers, wants_channel
 from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
@@ -25,10 +27,8 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 
 
 async def _stdio(base_dir: str, flags: JsonObject, directories: tuple[str, ...], stdin: int, stdout: int) -> int:
-    from ui_mcp.app.mounted_gateway import mounted_gateway
     from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.stdio import serve
-    from ui_mcp.ui.chat_events import CAPABILITY, open_for_subscribers, wants_channel
     from ui_mcp.ui.mcp import ui_definition
 
     to_stderr(flags.get("logging.verbosity", 0))

@@ -10,6 +10,7 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import dumps
+from ui_mcp.lua_runtime.fork_client import fork
 from ui_mcp.lua_runtime.fork_server import FORKS, FROZEN_COMMAND, command
 from ui_mcp.lua_runtime.interface import (
     EMPTY_CONTEXT,
@@ -161,8 +162,6 @@ class ProcessWorker:
 async def _process(worker: ProcessWorker) -> Process:
     """Start a process for a worker; try a second fork server if the first exits meanwhile."""
     if FORKS:
-        from ui_mcp.lua_runtime.fork_client import fork
-
         for _ in range(2):
             if forked := await fork(worker):
                 return forked

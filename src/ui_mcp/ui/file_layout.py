@@ -1,5 +1,6 @@
 """Detects the layout of a base directory: ui-mcp's files in `.ui-mcp/`, or in `storage/` of an older version."""
 
+import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -54,8 +55,6 @@ def named_store(workspace: Workspace) -> Path | None:
     Raises:
         ConfigError: the settings cannot be read.
     """
-    import tomllib
-
     try:
         storage = tomllib.loads(workspace.config_file.read_text(encoding="utf-8")).get("storage")
     except FileNotFoundError:

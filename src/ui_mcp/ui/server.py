@@ -28,7 +28,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, stop_file, to_file
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.directories import Directories
-from ui_mcp.ui.installer import needs_install, outdated
+from ui_mcp.ui.installer import install, needs_install, outdated
 from ui_mcp.ui.instance import exclusive, other_server
 from ui_mcp.ui.own_files import settle
 from ui_mcp.ui.states import Configured, Running, State, Unconfigured
@@ -101,7 +101,6 @@ def _unless_linked(make: Callable[[], None]) -> None:
 
 
 def _install(workspace: Workspace) -> str | None:
-    from ui_mcp.ui.installer import install  # only the first start in a directory needs it
 
     try:
         install(workspace)

@@ -6,14 +6,17 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+from ui_mcp.app.ui_http_server import announce, serve_on_ports
 from ui_mcp.app.ui_server import open_host
-from ui_mcp.errors import NotFoundError
+from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
+from ui_mcp.ui.tools.open_browser import OpenBrowserArgs, open_browser
 from ui_mcp.workspace import BUNDLE, Workspace
 
 PACKAGE = BUNDLE.parent
@@ -33,7 +36,6 @@ def example_apps() -> list[Path]:
 
 
 async def _demo(app: str, *, browser: bool) -> int:
-    from ui_mcp.app.ui_http_server import announce, serve_on_ports
 
     to_stderr()
     names = [folder.name for folder in example_apps()]
@@ -83,9 +85,6 @@ def _copy_examples(workspace: Workspace) -> None:
 
 
 async def _show(host: UiServer) -> None:
-    from ui_mcp.errors import UiMcpError
-    from ui_mcp.toolkit.tool import Call
-    from ui_mcp.ui.tools.open_browser import OpenBrowserArgs, open_browser
 
     try:
         await open_browser.body(host, OpenBrowserArgs(), Call())

@@ -6,6 +6,7 @@ from pydantic import Field
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.audit import audit as audit_app
 from ui_mcp.ui.server import UiServer
 
 
@@ -23,6 +24,5 @@ async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
     guards, mismatched tags and more. `violations` need fixing; `warnings` deserve a look. Works before ui_start.
     """
     # Imported late: the audit compiles dozens of patterns, which would delay the server's first answer.
-    from ui_mcp.ui.audit import audit as audit_app
 
     return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)

@@ -1,17 +1,12 @@
 """`ui_sync`: transport for pages inside an MCP host."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult
 from ui_mcp.ui.server import UiServer
-
-if TYPE_CHECKING:
-    # Importing the session modules would delay the server's first answer.
-    from ui_mcp.ui.sessions.longpoll import Synced
+from ui_mcp.ui.sessions.longpoll import GONE, OVER, Numbered, Synced
 
 MAX_WAIT_MS = 25_000
 
@@ -43,8 +38,6 @@ class SyncArgs(Args):
 )
 async def sync(host: UiServer, args: SyncArgs, call: Call) -> ToolResult:
     """Carry frames between an embedded page and its session. For pages, not for models."""
-    from ui_mcp.ui.sessions.longpoll import GONE, OVER, Numbered
-
     running = host.running()
     session = running.sessions.get(args.session)
     if session.over and not args.conn:
@@ -62,7 +55,7 @@ async def sync(host: UiServer, args: SyncArgs, call: Call) -> ToolResult:
     return _answer(poll.name, synced, {"ws": {"url": socket, "token": running.mint_token(session.secret)}})
 
 
-def _answer(name: str, synced: "Synced", extra: JsonObject | None = None) -> ToolResult:
+def _answer(name: str, synced: Synced, extra: JsonObject | None = None) -> ToolResult:
     structured = {
         "conn": name,
         "seq": synced.seq,

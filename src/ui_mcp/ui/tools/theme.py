@@ -9,6 +9,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 
 
 class ThemeArgs(Args):
@@ -22,8 +23,6 @@ class ThemeArgs(Args):
 @tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))
 async def theme(host: UiServer, args: ThemeArgs, call: Call) -> JsonObject:
     """List the page's themes, the classes they document, or the classes an app uses that no theme knows."""
-    from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
-
     workspace = host.configured().workspace
     match args.action:
         case "list":
