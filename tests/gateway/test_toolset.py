@@ -11,7 +11,7 @@ from gateway.gateways import gateway
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.mcp import gateway_definition
-from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.toolkit.tool import Call
@@ -45,7 +45,7 @@ async def test_an_operation_without_an_id_is_named_after_method_and_path(make_ta
 async def test_instructions_name_sources_and_options_within_two_kilobytes(tmp_path: Path, recorder: Recorder) -> None:
     many = [{"name": f"t{n}", "spec": str(tmp_path / "shop.json"), "description": "x" * 500} for n in range(9)]
     async with gateway(tmp_path, recorder, targets=many) as found:
-        text = instructions(found)
+        text = found.catalog.instructions()
 
     assert "_fields" in text
     assert "nlui__search" in text

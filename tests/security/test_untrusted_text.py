@@ -10,7 +10,7 @@ from gateway.gateways import gateway
 from security.hostile_server import ORDER
 from ui_mcp.app.commands.approvals import ApprovalCommand, _act
 from ui_mcp.gateway.sanitize import escape_control, single_line
-from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.toolkit.tool import Call
 
 HOSTILE = str(Path(__file__).parent / "hostile_server.py")
@@ -24,7 +24,7 @@ async def test_a_hostile_upstream_gets_no_say_outside_its_own_answer(recorder: R
         answered = await found.enforcer.call("mail__read_mail", {}, Call())
         able = Call(era="modern", capabilities={"elicitation": {}})
         asking = await found.enforcer.call("mail__read_mail", {"ask": True}, able)
-        told = instructions(found)
+        told = found.catalog.instructions()
         asked = await found.enforcer.call("shop__deleteThing", {"id": 1}, Call())
     audit = (tmp_path / "data" / "audit.jsonl").read_text()
 

@@ -20,7 +20,7 @@ from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.runner import open_gateway
-from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.mcp_client.client import McpClient, Options, connect
 from ui_mcp.mcp_client.transport import Command
 from ui_mcp.processes import run, until_signalled
@@ -64,7 +64,7 @@ async def _agent(options: AgentOptions) -> int:
         tools = Combined([gateway.audited(posts, "chat"), GatewayToolset(gateway)])
 
         settings = LoopSettings(
-            system=f"{SYSTEM}\n{instructions(gateway)}",
+            system=f"{SYSTEM}\n{gateway.catalog.instructions()}",
             max_context_tokens=llm.max_context_tokens,
             max_output_tokens=llm.max_output_tokens,
             principal=AGENT,

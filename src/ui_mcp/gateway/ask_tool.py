@@ -12,7 +12,6 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.sampling import Sample, SamplingModel
 from ui_mcp.errors import AgentError
 from ui_mcp.gateway.service import GatewayService
-from ui_mcp.gateway.toolset import instructions
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
@@ -58,7 +57,7 @@ async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call
     gateway, offered = context
     takes_tools = bool((call.capabilities.get("sampling") or {}).get("tools") is not None)
     settings = LoopSettings(
-        system=f"{SYSTEM}\n{instructions(gateway)}",
+        system=f"{SYSTEM}\n{gateway.catalog.instructions()}",
         text_policy="implicit_post",
         post_tool=answer.tool.name,
         posts=frozenset({answer.tool.name}),

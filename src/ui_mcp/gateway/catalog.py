@@ -14,6 +14,7 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 
 _log = logger("gateway")
 T = TypeVar("T")
+_MAX_INSTRUCTIONS = 2_000
 
 
 class Catalog:
@@ -75,6 +76,26 @@ class Catalog:
         if self._index is None:
             self._index = Index(self.entries())
         return self._index
+
+    def instructions(self) -> str:
+        """Return the instructions for models, with those of the sources in mounting order, up to 2,000 characters."""
+        lines = [
+            "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
+            (
+                "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, "
+                "_pages (follow n pages of what only reads), _dry_run (show the request, send nothing)."
+            ),
+            (
+                "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name). "
+                "Long answers are cut by row; nlui__more reads on with their handle."
+            ),
+        ]
+        for source in self.sources():
+            hint = source.instructions()
+            if hint:
+                lines.append(hint[:600])
+        text = "\n".join(lines)
+        return text if len(text) <= _MAX_INSTRUCTIONS else text[: _MAX_INSTRUCTIONS - 1] + "…"
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit) -> ToolResult:
         """Call a tool at its source, within what the permit allows.

@@ -1,7 +1,6 @@
 """What MCP clients of the gateway see: its own resources, and resources and prompts of mounted servers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -15,7 +14,7 @@ from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
-from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import ServerDefinition
@@ -276,7 +275,7 @@ def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> Serv
         toolset=AskToolset(gateway, GatewayToolset(gateway, mode="compact" if options.compact else None)),
         resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
         announcements=gateway.announcements,
-        instructions=partial(instructions, gateway),
+        instructions=gateway.catalog.instructions,
         prompts=MountedPrompts(gateway),
         tools_per_page=gateway.settings.catalogue.page_size,
         list_changed=frozenset({"tools", "resources", "prompts"}),

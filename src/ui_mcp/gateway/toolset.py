@@ -1,17 +1,278 @@
-"""GatewayToolset: what clients list and call, either all tools or a compact set that finds them."""
+"""The gateway's tools, in full or as the four that find and call all others."""
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
+from pydantic import Field
+
+from ui_mcp.errors import InvalidArgumentsError, MountError
+from ui_mcp.gateway.approvals.proposals import rule_of
 from ui_mcp.gateway.catalog import unknown
+from ui_mcp.gateway.config.settings import BackendSettings
+from ui_mcp.gateway.openapi.bundle import shrunk
+from ui_mcp.gateway.results import pick, trim
+from ui_mcp.gateway.search import summary
 from ui_mcp.gateway.service import GatewayService
-from ui_mcp.gateway.tools import ADMIN, ALL, COMPACT, FULL, GATE, call_tool
-from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.toolkit.functions import FunctionToolset
-from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.gateway.source import health_json
+from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.functions import Args, FunctionTool, FunctionToolset, NoArgs, tool
+from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
+
+_READ_ONLY = Annotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+
+_MAX_SEARCH_CHARACTERS = 6_000
+
+_MAX_DESCRIPTION_CHARACTERS = 20_000
+
+
+class SearchArgs(Args):
+    """What to look for."""
+
+    query: str = Field(description="Words, e.g. 'create an issue'.")
+    source: str = Field("", description="Only this API or server.")
+    method: str = Field("", description="Only this HTTP method.")
+    limit: int = Field(8, ge=1, le=30)
+
+
+@tool("nlui__search", SearchArgs, title="Find tools", annotations=_READ_ONLY)
+async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolResult:
+    """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
+    await gateway.sources.ready()
+    hits = gateway.catalog.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
+    found = [summary(hit.entry) for hit in hits]
+    while len(found) > 1 and len(dumps(found)) > _MAX_SEARCH_CHARACTERS:
+        found.pop()
+    return structured_result({"tools": found})
+
+
+class DescribeArgs(Args):
+    """Which tool."""
+
+    name: str = Field(description="The tool's listed name.")
+    part: str = Field("", description="Only this property of its arguments, e.g. 'body.address'.")
+
+
+@tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READ_ONLY)
+async def describe(gateway: GatewayService, args: DescribeArgs, call: Call) -> ToolResult:
+    """Return the full input schema and documentation of a tool."""
+    await gateway.sources.ready()
+    full = await gateway.catalog.describe(args.name)
+    if args.part:
+        schema = full["input_schema"]
+        full = {"name": args.name, "part": args.part, "schema": _part(schema, schema, args.part.split("."))}
+    if len(dumps(full)) > _MAX_DESCRIPTION_CHARACTERS:
+        key = "schema" if args.part else "input_schema"
+        full = {**full, key: shrunk(full[key], _MAX_DESCRIPTION_CHARACTERS - 2_000), "cut": "ask again with part"}
+    return structured_result(full)
+
+
+def _part(node: Json, root: JsonObject, path: list[str]) -> JsonObject:
+    for _ in range(20):  # bounded: references may form a cycle
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if not isinstance(reference, str):
+            break
+        node = root.get("$defs", {}).get(reference.removeprefix("#/$defs/"), {})
+    if not path:
+        return {**node, "$defs": root["$defs"]} if "$defs" in root and "$ref" in dumps(node) else dict(node)
+    properties = node.get("properties", {})
+    inner = properties.get(path[0]) or (node.get("items", {}).get("properties", {}) or {}).get(path[0])
+    if inner is None:
+        raise InvalidArgumentsError(f"part: no {path[0]!r} here; there are {', '.join(properties) or 'none'}")
+    return _part(inner, root, path[1:])
+
+
+class CallArgs(Args):
+    """What to call."""
+
+    name: str = Field(description="The tool's listed name.")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="Its arguments.")
+
+
+@tool("nlui__call", CallArgs, title="Call a tool", annotations=Annotations(open_world=True))
+async def call_tool(gateway: GatewayService, args: CallArgs, call: Call) -> ToolResult:
+    """Call any tool by its listed name, exactly as if it were called directly."""
+    await gateway.sources.ready()
+    return await gateway.enforcer.call(args.name, args.arguments, call)
+
+
+class MoreArgs(Args):
+    """What to read on."""
+
+    handle: str = Field(description="From an answer that was cut.")
+    offset: int = Field(0, ge=0, description="First row, or first character of a text.")
+    limit: int = Field(100, ge=1, le=1000)
+    path: str = Field("", description="Path of the array to read, as in 'truncated'.")
+    fields: list[str] = Field(default_factory=list, description="Paths to keep of each row.")
+
+
+@tool("nlui__more", MoreArgs, title="Read on", annotations=_READ_ONLY)
+async def more(gateway: GatewayService, args: MoreArgs, call: Call) -> ToolResult:
+    """Read more rows, or more text, of an answer that was cut."""
+    kept = await gateway.results.read(args.handle, call.principal)
+    try:
+        value = kept.json()
+    except ValueError:
+        text = kept.data.decode("utf-8", errors="replace")
+        return text_result(text[args.offset : args.offset + 20_000])
+    for key in [part for part in args.path.split(".") if part]:
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    if not isinstance(value, list):
+        return structured_result({"result": trim(value, gateway.settings.results.max_bytes, args.limit).value})
+    rows = value[args.offset : args.offset + args.limit]
+    rows = pick(rows, args.fields) if args.fields else rows
+    shown = trim(rows, gateway.settings.results.max_bytes, args.limit).value
+    following = args.offset + len(shown)
+    return structured_result(
+        {"result": shown, "total": len(value), "next_offset": following if following < len(value) else None}
+    )
+
+
+class ResultArgs(Args):
+    """Which approval."""
+
+    approval_id: str
+    wait_s: float = Field(0.0, ge=0, le=120, description="How long to wait for an answer.")
+    digest: str = Field("", description="The one that came with the id; needed after a reconnect.")
+
+
+@tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READ_ONLY)
+async def approval_result(gateway: GatewayService, args: ResultArgs, call: Call) -> ToolResult:
+    """Return what became of a call that had to wait for a person: its result, the refusal, or that it still waits."""
+    return await gateway.enforcer.outcome(args.approval_id, args.wait_s, call, args.digest)
+
+
+@tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READ_ONLY)
+async def list_servers(gateway: GatewayService, args: NoArgs, call: Call) -> ToolResult:
+    """Return every mounted server and API with its state, tool count and last error."""
+    return structured_result({"servers": health_json(gateway.health())})
+
+
+class ServerSpec(Args):
+    """How to reach a server."""
+
+    command: str = ""
+    args: list[str] = Field(default_factory=list)
+    env: dict[str, str] = Field(default_factory=dict)
+    cwd: str | None = None
+    url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    transport: Literal["auto", "stdio", "http", "sse"] = "auto"
+
+
+class AttachArgs(Args):
+    """What to mount."""
+
+    name: str
+    spec: ServerSpec
+
+
+@tool(
+    "compositor__attach_server",
+    AttachArgs,
+    title="Mount an MCP server",
+    annotations=Annotations(read_only=False, destructive=True, open_world=True),
+)
+async def attach_server(gateway: GatewayService, args: AttachArgs, call: Call) -> ToolResult:
+    """Mount another MCP server; only for administrators."""
+    _require_administrator(gateway, call)
+    settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
+    if not settings.command and not settings.url:
+        raise InvalidArgumentsError("spec: needs command or url")
+    mount = await gateway.sources.attach_lasting(settings)
+    return structured_result({"ok": True, "name": mount.name})
+
+
+class DetachArgs(Args):
+    """What to unmount."""
+
+    name: str
+
+
+@tool(
+    "compositor__detach_server",
+    DetachArgs,
+    title="Unmount an MCP server",
+    annotations=Annotations(read_only=False, destructive=True, idempotent=True),
+)
+async def detach_server(gateway: GatewayService, args: DetachArgs, call: Call) -> ToolResult:
+    """Unmount a server; one that is pinned stays."""
+    _require_administrator(gateway, call)
+    mount = gateway.sources.mounts.get(args.name)
+    if mount is not None and mount.settings.pinned:
+        raise MountError(f"forbidden: {args.name} is pinned")
+    await gateway.sources.detach(args.name)
+    return structured_result({"ok": True})
+
+
+def _require_administrator(gateway: GatewayService, call: Call) -> None:
+    if call.principal not in gateway.admins:
+        raise MountError("forbidden: only an administrator may change mounts")
+
+
+class DecideArgs(Args):
+    """A call to think about."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+@tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READ_ONLY)
+async def policy_decide(gateway: GatewayService, args: DecideArgs, call: Call) -> ToolResult:
+    """Say whether a call would be allowed, asked about or denied; nothing happens."""
+    verdict = gateway.enforcer.verdict(gateway.catalog.entry(args.name), args.arguments, call)
+    return structured_result({"decision": verdict.decision, "reason": verdict.reason})
+
+
+class ProposeArgs(Args):
+    """A rule to propose."""
+
+    rule: dict[str, Any] = Field(
+        description="{source?, tool?, method?, path?, args?: {path: glob}, decision: allow|ask|deny_…}"
+    )
+    rationale: str
+
+
+@tool(
+    "policy__propose", ProposeArgs, title="Propose a rule", annotations=Annotations(read_only=False, destructive=False)
+)
+async def policy_propose(gateway: GatewayService, args: ProposeArgs, call: Call) -> ToolResult:
+    """Propose a policy rule to the people in charge; it has no effect until one of them accepts it."""
+    rule = rule_of(args.rule)
+    effect = await gateway.replay(rule)
+    proposal = await gateway.proposals.add(rule, args.rationale, call.principal)
+    gateway.announcements.resource_updated("approvals://pending")
+    return structured_result({"id": proposal.id, "status": proposal.status, "replay": effect})
+
+
+class WithdrawArgs(Args):
+    """Which proposal."""
+
+    id: str
+
+
+@tool("policy__withdraw", WithdrawArgs, title="Withdraw a proposal", annotations=Annotations(read_only=False))
+async def policy_withdraw(gateway: GatewayService, args: WithdrawArgs, call: Call) -> ToolResult:
+    """Withdraw a proposal that nobody decided yet."""
+    settled = await gateway.proposals.settle(args.id, "withdrawn", call.principal)
+    return structured_result({"id": settled.id, "status": settled.status})
+
+
+COMPACT: tuple[FunctionTool[GatewayService], ...] = (search, describe, call_tool, more)
+
+FULL: tuple[FunctionTool[GatewayService], ...] = (describe, more)
+
+"""Listed beside all tools: `describe` returns what the list had to cut, `more` what a result had to cut."""
+
+GATE: tuple[FunctionTool[GatewayService], ...] = (approval_result, policy_decide, policy_propose, policy_withdraw)
+
+ADMIN: tuple[FunctionTool[GatewayService], ...] = (list_servers, attach_server, detach_server)
+
+ALL: tuple[FunctionTool[GatewayService], ...] = (*COMPACT, *GATE, *ADMIN)
+
 
 _MAX_FULL_TOOLS = 128
+
 _MAX_FULL_SIZE = 100_000
-_MAX_INSTRUCTIONS = 2_000
 
 
 class GatewayToolset:
@@ -57,24 +318,3 @@ class GatewayToolset:
             return True
         size = sum(len(dumps(entry.tool.input_schema)) + len(entry.tool.description) for entry in entries)
         return size > _MAX_FULL_SIZE
-
-
-def instructions(gateway: GatewayService) -> str:
-    """Return the instructions for models, with those of the sources in mounting order, up to 2,000 characters."""
-    lines = [
-        "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
-        (
-            "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, "
-            "_pages (follow n pages of what only reads), _dry_run (show the request, send nothing)."
-        ),
-        (
-            "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name). "
-            "Long answers are cut by row; nlui__more reads on with their handle."
-        ),
-    ]
-    for source in gateway.catalog.sources():
-        hint = source.instructions()
-        if hint:
-            lines.append(hint[:600])
-    text = "\n".join(lines)
-    return text if len(text) <= _MAX_INSTRUCTIONS else text[: _MAX_INSTRUCTIONS - 1] + "…"

@@ -25,7 +25,8 @@ from ui_mcp.errors import (
     InvalidArgumentsError,
     NotFoundError,
 )
-from ui_mcp.gateway.approvals.model import Answer, Approval, rule_for
+from ui_mcp.gateway.approvals.model import Answer, Approval
+from ui_mcp.gateway.approvals.rules import rule_for
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule

@@ -17,7 +17,7 @@ from integration.gateway_service.nlui_client import NluiClient
 from ui_mcp.errors import DeniedError, MountError, UpstreamError
 from ui_mcp.gateway.mcp import MountedResources, OwnResources
 from ui_mcp.gateway.service import GatewayService
-from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.announcements import ListChanged, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, InputGiven, Relayed
@@ -169,7 +169,7 @@ async def test_states_and_instructions_are_told(tmp_path: Path) -> None:
         servers = loads((await own.read("compositor://servers", Call()))[0].body)
         good = loads((await own.read("compositor://good/state", Call()))[0].body)
         broken = loads((await own.read("compositor://broken/state", Call()))[0].body)
-        told = instructions(found)
+        told = found.catalog.instructions()
 
     assert [(entry["name"], entry["state"]) for entry in servers["servers"]] == [
         ("good", "active"),

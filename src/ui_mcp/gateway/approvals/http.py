@@ -20,8 +20,9 @@ from ui_mcp.errors import (
     UiMcpError,
     UnknownApprovalError,
 )
-from ui_mcp.gateway.approvals.model import Answer, Scope, pattern_of
+from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.proposals import Proposals
+from ui_mcp.gateway.approvals.rules import pattern_of
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule

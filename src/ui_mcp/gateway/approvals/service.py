@@ -12,7 +12,8 @@ from typing import TypeVar
 import anyio
 
 from ui_mcp.errors import AlreadyDecidedError, DigestMismatchError, ExpiredError, GatewayError, UnknownApprovalError
-from ui_mcp.gateway.approvals.model import Answer, Approval, Execution, Scope, Status, always_rule, digest_of
+from ui_mcp.gateway.approvals.model import Answer, Approval, Execution, Scope, Status, digest_of
+from ui_mcp.gateway.approvals.rules import always_rule
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.sanitize import require_json
 from ui_mcp.jsontypes import JsonObject

@@ -1,5 +1,6 @@
 """Data model of an API: operations, parameters, bodies, security schemes and media types."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -200,3 +201,22 @@ def preference(media_type: str) -> int:
     if kind == "application/octet-stream" or kind.startswith(("image/", "audio/", "video/")):
         return 20
     return 30 if is_xml(kind) else 40
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The response of an API."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    body: bytes
+    url: str
+    elapsed_ms: int
+    retries: int = 0
+    elsewhere: bool = False
+    """Whether redirects led to another origin."""
+
+    @property
+    def media_type(self) -> str:
+        return self.headers.get("content-type", "").split(";", maxsplit=1)[0].strip().lower()

@@ -7,8 +7,7 @@ from urllib.parse import urljoin
 
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.auth import how_to
-from ui_mcp.gateway.openapi.model import Operation
-from ui_mcp.gateway.openapi.send import Answer
+from ui_mcp.gateway.openapi.model import Answer, Operation
 from ui_mcp.gateway.results import ResultStore, pick, rows_of, trim
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.http_client import same_origin

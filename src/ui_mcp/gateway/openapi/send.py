@@ -1,8 +1,8 @@
 """Sends a request byte for byte as it was built, with redirects, retries and limits."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin, urlsplit
@@ -13,6 +13,7 @@ import httpx2
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.openapi.auth import Attached
 from ui_mcp.gateway.openapi.fetch import is_loopback
+from ui_mcp.gateway.openapi.model import Answer
 from ui_mcp.gateway.openapi.request import Outgoing
 from ui_mcp.http_client import PackedError, TooLargeError, origin_of, same_origin
 
@@ -27,25 +28,6 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Sleep = Callable[[float], Awaitable[None]]
 Clients = Callable[[str, str, bool], httpx2.AsyncClient]
 """Returns the client for a principal and a host; the third argument says whether a redirect led to another machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The response of an API."""
-
-    status: int
-    reason: str
-    headers: Mapping[str, str]
-    body: bytes
-    url: str
-    elapsed_ms: int
-    retries: int = 0
-    elsewhere: bool = False
-    """Whether redirects led to another origin."""
-
-    @property
-    def media_type(self) -> str:
-        return self.headers.get("content-type", "").split(";", maxsplit=1)[0].strip().lower()
 
 
 class Sender:

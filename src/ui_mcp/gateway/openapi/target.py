@@ -9,12 +9,12 @@ from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck, Checked
 from ui_mcp.gateway.openapi.auth import Attached, Credentials
 from ui_mcp.gateway.openapi.files import Files
-from ui_mcp.gateway.openapi.model import Api, Operation
+from ui_mcp.gateway.openapi.model import Answer, Api, Operation
 from ui_mcp.gateway.openapi.payload import EncodingOptions
 from ui_mcp.gateway.openapi.request import Outgoing, build, shown
 from ui_mcp.gateway.openapi.response import MAX_PAGES, Limits, NextArguments, NextUrl, Responses, Shaping, next_page
 from ui_mcp.gateway.openapi.schemas import schema_mismatch
-from ui_mcp.gateway.openapi.send import Answer, Sender
+from ui_mcp.gateway.openapi.send import Sender
 from ui_mcp.gateway.openapi.tools import Tools, build_tools
 from ui_mcp.gateway.results import rows_of
 from ui_mcp.gateway.sanitize import SecretMasker

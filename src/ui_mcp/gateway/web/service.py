@@ -31,7 +31,7 @@ from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.results import StoredResult
 from ui_mcp.gateway.runner import approval_routes, open_gateway
 from ui_mcp.gateway.service import GatewayService
-from ui_mcp.gateway.toolset import GatewayToolset, instructions
+from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
@@ -129,7 +129,7 @@ def loops(
     def of(name: str) -> MakeLoop:
         def make(journal: JournalWriter, deltas: Deltas) -> Loop:
             settings = LoopSettings(
-                system=f"{SYSTEM}\n{instructions(gateway)}",
+                system=f"{SYSTEM}\n{gateway.catalog.instructions()}",
                 text_policy="implicit_post",
                 max_samplings=25,
                 max_context_tokens=model.settings.max_context_tokens,
