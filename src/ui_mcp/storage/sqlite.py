@@ -273,7 +273,7 @@ class SqliteFile:
         self.wakeup = WakeupPipe(path)
         self._writer = Writer(path, schema, connection, self.wakeup.wake_others)
         self._readers: list[sqlite3.Connection] = []
-        self._limiter = CapacityLimiter(_READERS)
+        self._limiter: CapacityLimiter | None = None
 
     def close(self) -> None:
         for connection in self._readers:
@@ -307,6 +307,8 @@ class SqliteFile:
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a worker thread, on a connection that is not used for writing."""
+        if self._limiter is None:  # made on the event loop, which makes it cheaper to use
+            self._limiter = CapacityLimiter(_READERS)
         return await to_thread.run_sync(self._read, work, limiter=self._limiter)
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
