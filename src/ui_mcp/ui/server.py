@@ -53,14 +53,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
     workspace = Workspace.at(base_dir)
     fresh = needs_install(workspace)
     try:
-        for folder in (workspace.base, *workspace.folders):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700 if folder in workspace.private else 0o777)
-        for folder in workspace.private:
-            make_private(folder)
-        for folder in (workspace.base, *([] if workspace.log.is_symlink() else [workspace.log])):
-            _require_writable(folder)
-        for name in ("lua.log", "lua-err.log"):
-            _unless_linked(partial(_make_log, workspace, name))
+        _make_folders(workspace)
         settle(workspace)
     except OSError as error:
         raise ConfigError(f"cannot use base_dir {base_dir}: {reason(error)}", base_dir=base_dir) from error
@@ -74,6 +67,17 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
         _log.warning("%s", stale)
     pending = tuple(settings.pending(workspace.config_file))
     return Configured(workspace, config, _install(workspace) if fresh else None, pending)
+
+
+def _make_folders(workspace: Workspace) -> None:
+    for folder in (workspace.base, *workspace.folders):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if folder in workspace.private else 0o777)
+    for folder in workspace.private:
+        make_private(folder)
+    for folder in (workspace.base, *([] if workspace.log.is_symlink() else [workspace.log])):
+        _require_writable(folder)
+    for name in ("lua.log", "lua-err.log"):
+        _unless_linked(partial(_make_log, workspace, name))
 
 
 def reason(error: OSError) -> str:

@@ -37,17 +37,23 @@ class Roots:
 def find_roots(workspace: Workspace) -> Roots:
     """Collect the watched folders and the targets of their links."""
     own = frozenset(folder for folder in (workspace.apps, workspace.lua, workspace.viewdefs) if folder.is_dir())
-    links: dict[Path, set[Path]] = {}
-    for link in (link for folder in own for link in _links_below(folder)):
-        target = Path(realpath(link))
-        if target.exists():
-            links.setdefault(target, set()).add(link)
+    links = _by_target(link for folder in own for link in _links_below(folder))
     outside = [target for target in links if not any(target.is_relative_to(folder) for folder in own)]
     return Roots(
         deep=own | {target for target in outside if target.is_dir()},
         flat=frozenset({workspace.base, *(target.parent for target in outside if target.is_file())}),
-        links={target: frozenset(found) for target, found in links.items()},
+        links=links,
     )
+
+
+def _by_target(links: Iterable[Path]) -> dict[Path, frozenset[Path]]:
+    """Return the links to each existing target."""
+    found: dict[Path, frozenset[Path]] = {}
+    for link in links:
+        target = Path(realpath(link))
+        if target.exists():
+            found[target] = found.get(target, frozenset()) | {link}
+    return found
 
 
 def _links_below(folder: Path) -> list[Path]:
