@@ -35,7 +35,7 @@ UNDECIDED = frozenset({"asked", "changed", "dry_run", "invalid"})
 OWN = "own"
 """The method of calls to the gateway's own tools, to which no rule applies."""
 
-_log = logger("compositor.audit")
+_log = logger("gateway.audit")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,18 @@ async def test_an_approval_is_recorded_in_the_journal_of_the_agent_that_called(
     assert [(event.type, event.data["call_id"]) for event in journal.events] == [("approval_requested", "b")]
 
 
+async def test_a_client_with_the_name_of_an_agents_call_does_not_hide_its_approval(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    journal = await journal_of("a")
+    async with gateway(tmp_path, recorder) as found:
+        call = Call(principal="agent", agent="a", call_id="b")
+        await found.enforcer.call("shop__addThing", {"body": {"name": "boat"}}, call)
+        await found.enforcer.call("shop__addThing", {"body": {"name": "oars"}}, CLIENT)
+
+        assert await looked_up(found, journal) is not None
+
+
 async def test_the_calls_of_a_client_with_a_slash_in_its_name_carry_no_persons_token(
     recorder: Recorder, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from ui_mcp.log import logger
 from ui_mcp.storage.database import Database, open_database
 from ui_mcp.storage.schema import Failure, Schema, Transaction
 
-_log = logger("compositor.approvals")
+_log = logger("gateway.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
 _JSON = frozenset({"arguments", "preview", "result", "pattern"})
 _WHOLE = frozenset({"args_version", "delivered"})
@@ -100,8 +100,9 @@ class ApprovalStore:
         return [row[0] for row in found]
 
     async def find_by_agent(self, agent: str) -> Approval | None:
-        """Return the newest approval of this agent name."""
-        statement = f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE agent = ? ORDER BY created_at DESC LIMIT 1"  # noqa: S608
+        """Return the newest approval of an agent's call; clients, which have a connection, may choose any name."""
+        condition = "agent = ? AND connection = '' ORDER BY created_at DESC LIMIT 1"
+        statement = f"SELECT {', '.join(_COLUMNS)} FROM approvals WHERE {condition}"  # noqa: S608 - our own names
         found = await self._database.rows(statement, (agent,))
         return _decoded(found[0]) if found else None
 
