@@ -68,15 +68,6 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app import chat_server
-    from ui_mcp.chat import mcp
+    from ui_mcp.app.commands.chat import run_chat
 
-    store = chat_server.store_named(options.store) if getattr(options, "store", None) else None
-    served = mcp.ChatServerOptions(options.face, options.dir, options.principal, options.verbosity, store)
-    if options.action is not None:
-        from ui_mcp.app.commands import chat
-
-        return chat.run_action(served, options)
-    if options.port is not None:
-        return chat_server.run_http(served, options.port)
-    return chat_server.run_stdio(served, *options.stdio)
+    return run_chat(options)

@@ -8,9 +8,14 @@ from hmac import compare_digest
 import anyio
 
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, UiMcpError, UnknownToolError, UpstreamError
-from ui_mcp.gateway.approvals.elicitation import ContinuationSigner, elicit_by_request, elicit_by_result
 from ui_mcp.gateway.approvals.model import Approval, from_json, to_json
-from ui_mcp.gateway.approvals.questions import EnforcementSettings, Questions
+from ui_mcp.gateway.approvals.questions import (
+    ContinuationSigner,
+    EnforcementSettings,
+    Questions,
+    elicit_by_request,
+    elicit_by_result,
+)
 from ui_mcp.gateway.approvals.rules import Grant, session_grant
 from ui_mcp.gateway.approvals.service import ApprovalService, CallOutcome
 from ui_mcp.gateway.audit import Audit, CallLog

@@ -1,10 +1,11 @@
-"""Actions of `ui-mcp chat` on a terminal: post, follow, history, export, backup, restore."""
+"""`ui-mcp chat`: its servers, and its actions on a terminal (post, follow, history, export, backup, restore)."""
 
 import csv
 import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 
+from ui_mcp.app import chat_server
 from ui_mcp.app.chat_server import as_person, open_chat_client
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.mcp import ROLES, ChatServerOptions
@@ -19,7 +20,17 @@ AUTHORS: dict[Side, Author] = {"human": "user", "assistant": "assistant"}
 FIELDS = ("id", "ts", "author", "mime", "content")
 
 
-def run_action(served: ChatServerOptions, options: Namespace) -> int:
+def run_chat(options: Namespace) -> int:
+    store = chat_server.store_named(options.store) if getattr(options, "store", None) else None
+    served = ChatServerOptions(options.face, options.dir, options.principal, options.verbosity, store)
+    if options.action is not None:
+        return _run_action(served, options)
+    if options.port is not None:
+        return chat_server.run_http(served, options.port)
+    return chat_server.run_stdio(served, *options.stdio)
+
+
+def _run_action(served: ChatServerOptions, options: Namespace) -> int:
     if options.action == "post" and " ".join(options.text) in {"", "-"}:
         options.text = [_typed()]
     return run(_act, served, options)
