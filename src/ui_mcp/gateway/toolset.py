@@ -252,7 +252,7 @@ class WithdrawArgs(Args):
 
 @tool("policy__withdraw", WithdrawArgs, title="Withdraw a proposal", annotations=Annotations(read_only=False))
 async def policy_withdraw(gateway: GatewayService, args: WithdrawArgs, call: Call) -> ToolResult:
-    """Withdraw a proposal that nobody decided yet."""
+    """Withdraw a proposal that has not been decided yet."""
     settled = await gateway.proposals.settle(args.id, "withdrawn", call.principal)
     return structured_result({"id": settled.id, "status": settled.status})
 

@@ -59,7 +59,7 @@ class McpServer:
         )
 
     def options(self) -> InitializationOptions:
-        """Return what a client that connects now is told in the handshake."""
+        """Return what the handshake says to a client that connects now."""
         return self._options.model_copy(update={"instructions": self.definition.current_instructions()})
 
     def close(self) -> None:

@@ -213,7 +213,7 @@ class Writer:
     def _serve(self) -> None:
         while jobs := self._next():
             self._commit(jobs)
-            with suppress(RuntimeError):  # the loop was closed: nobody is left to hear
+            with suppress(RuntimeError):  # the loop was closed and has no listeners
                 jobs[0].answer.get_loop().call_soon_threadsafe(_answer, jobs)
 
     def _next(self) -> list[_Job]:

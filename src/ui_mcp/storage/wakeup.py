@@ -1,6 +1,6 @@
 """Wakes other processes after a commit: each listener has a named pipe beside the store, and a byte is written to each.
 
-Only a hint. Where there are no named pipes nobody is woken, and listeners poll.
+Only a hint. Where there are no named pipes no process is woken, and listeners poll.
 """
 
 import os
@@ -52,7 +52,7 @@ class WakeupPipe:
         os.mkfifo(unready, 0o600)
         # Reading and writing: the pipe never ends, however often others open and close it.
         self._pipe = os.open(unready, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        unready.rename(ready)  # only now: processes delete a pipe that nobody has open
+        unready.rename(ready)  # only now: processes delete a pipe that no process has open
         self._own = ready
 
     async def wait(self) -> None:

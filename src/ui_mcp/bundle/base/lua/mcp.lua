@@ -102,7 +102,7 @@ function mcp:agentHint()
     return "What you do here waits until the agent listens again."
 end
 
--- Remember which app is shown, whoever shows it.
+-- Remember which app is shown, by person or by code.
 local display = mcp.display
 function mcp.display(first, ...)
     local name = first
