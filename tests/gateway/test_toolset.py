@@ -97,7 +97,7 @@ async def test_a_cancelled_call_ends_its_request_and_no_other_is_sent(tmp_path: 
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
     quiet = Recorder()
     quiet.url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
-    async with anyio.create_task_group() as tasks, gateway(tmp_path, quiet) as found:
+    async with listener, anyio.create_task_group() as tasks, gateway(tmp_path, quiet) as found:
         tasks.start_soon(listener.serve, silent)
         with anyio.fail_after(120):
             async with anyio.create_task_group() as calls:

@@ -23,7 +23,7 @@ async def other() -> AsyncIterator[Recorder]:
     found = Recorder()
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
     found.url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
-    async with anyio.create_task_group() as group:
+    async with listener, anyio.create_task_group() as group:
         group.start_soon(listener.serve, found.handle)
         yield found
         group.cancel_scope.cancel()

@@ -102,9 +102,12 @@ async def test_a_wrong_shape_ends_the_turn_with_an_error(dialect: str, served: V
     for number, text in enumerate(WRONG[dialect]):
         served.answers.clear()
         served.streams(text)
-        found = model(dialect, ModelHttp(Endpoint(served.url, retries=0)))
+        http = ModelHttp(Endpoint(served.url, retries=0))
 
-        assert await turn_of(found, tmp_path / f"{number}.db") == "error", text
+        ended = await turn_of(model(dialect, http), tmp_path / f"{number}.db")
+        await http.close()
+
+        assert ended == "error", text
 
 
 class Strange:

@@ -220,7 +220,7 @@ async def test_a_question_survives_a_kill_and_a_call_that_ran_then_is_never_repe
         arrived.set()
         await hang.wait()
 
-    async with anyio.create_task_group() as tasks:
+    async with listener, anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, swallow)
         async with by_http(file) as (address, process), Client(f"{address}/mcp", mode="legacy") as client:
             asked = (await client.call_tool("shop__post_thing", {"body": {}})).structured_content or {}
