@@ -23,7 +23,7 @@ MINUTES ?= 20
 # `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
 CASES ?= 200000
 
-.PHONY: help run test coverage quick check e2e bench soak fuzz docs requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench soak fuzz docs records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -67,6 +67,14 @@ docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its re
 	$(BIN)/python scripts/settings.py
 	$(BIN)/python scripts/reference.py
 	$(BIN)/mkdocs build --strict
+
+records: test-setup  ## write again what is recorded or generated: surface, wire, settings, reference, journeys
+	$(BIN)/python scripts/wire.py
+	$(BIN)/python scripts/contract.py
+	$(BIN)/python scripts/surface.py --write
+	$(BIN)/python scripts/settings.py
+	$(BIN)/python scripts/reference.py
+	UI_MCP_WRITE_DOCS=1 $(BIN)/pytest -q tests/journeys
 
 requirements: $(BIN)/python  ## every requirement and the tests that prove it, in build/requirements.md
 	@$(BIN)/python scripts/requirements.py

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ui_mcp.agent.models import providers
 from ui_mcp.cli.main import is_command
 from ui_mcp.discovery import discover_modules
 from ui_mcp.toolkit.announcements import Announcements
@@ -35,13 +36,20 @@ async def host() -> AsyncIterator[UiServer]:
 async def test_the_reference_names_every_tool(host: UiServer) -> None:
     tools = [tool.name for tool in await ui_toolset(host).tools(Call()) if not tool.app_only]
 
-    assert [name for name in tools if f"`{name}`" not in REFERENCE] == []
+    missing = [name for name in tools if f"`{name}`" not in REFERENCE]
+    assert missing == [], "describe them in bundle/base/resources/reference.md"
 
 
 async def test_the_reference_names_every_fixed_resource(host: UiServer) -> None:
     resources = await ui_resources(host, Announcements()).resources(Call())
 
     assert [entry.uri for entry in resources if entry.uri not in REFERENCE] == ["ui://reference"]
+
+
+def test_the_page_about_the_agent_names_every_model_vendor() -> None:
+    text = (ROOT / "docs" / "agent.md").read_text()
+
+    assert [name for name in providers() if f"`{name}`" not in text] == []
 
 
 def test_the_readme_names_every_command() -> None:

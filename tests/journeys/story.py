@@ -80,7 +80,9 @@ class Story:
         text = self._unchanging("\n\n".join(self._parts)) + "\n"
         if WRITING:
             file.write_text(text, encoding="utf-8")
-        assert file.read_text(encoding="utf-8") == text, f"{file.name} no longer tells what happens"
+        assert file.read_text(encoding="utf-8") == text, (
+            f"{file.name} no longer tells what happens; if that is intended, run `make records`"
+        )
 
     def _block(self, language: str, text: str) -> None:
         self._parts.append(f"```{language}\n{text.rstrip()}\n```")

@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--javaagent", action="store_true", help="print the JVM option that loads the agent at start")
     what.add_argument("--detach", metavar="NAME", help="detach a target")
     parser.add_argument("--read-only", action="store_true", help="JavaFX: allow inspection only, no actions")
-    parser.add_argument("--name", metavar="NAME", help="name of the target (default: javafx-PID, url or cdp)")
+    parser.add_argument("--name", metavar="NAME", help="name of the target (default: its kind; JavaFX: with the PID)")
 
 
 def run(options: argparse.Namespace) -> int:

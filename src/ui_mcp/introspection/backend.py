@@ -30,6 +30,8 @@ class UiBackend(Protocol):
     async def capture(self, request: CaptureRequest) -> JsonObject:
         """Read the UI in one pass and return it in the format of contracts/records.schema.json.
 
+        Text of the nodes that `request.redact` selects must not leave the UI; a backend that cannot do that refuses.
+
         Raises:
             IntrospectError: no window is open, the root no longer exists, the CSS selector is invalid, or the UI
                 does not answer.

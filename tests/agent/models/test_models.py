@@ -69,7 +69,7 @@ async def test_a_new_vendor_is_offered_wherever_vendors_are_listed() -> None:
 
 
 def test_modules_that_are_no_vendors_are_not_offered() -> None:
-    assert list(providers()) == ["anthropic", "gemini", "openai", "scripted"]
+    assert not {"http", "sampling"} & set(providers())
     with pytest.raises(ConfigError):
         model_settings({"provider": "http"})
 

@@ -80,7 +80,7 @@ def test_a_new_kind_is_offered_to_agents_and_to_people() -> None:
     parser = argparse.ArgumentParser()
     command.arguments(parser)
 
-    assert tool.attach.tool.input_schema["properties"]["kind"]["enum"] == ["cdp", "javafx", "terminal", "url"]
+    assert tool.attach.tool.input_schema["properties"]["kind"]["enum"] == [*backends.backends()]
     assert parser.parse_args(["--terminal", "/dev/tty1"]).terminal == "/dev/tty1"
 
 

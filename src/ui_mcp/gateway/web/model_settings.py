@@ -11,6 +11,7 @@ import httpx2
 
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserMessage
 from ui_mcp.agent.models import (
+    SCRIPTED,
     ModelSettings,
     Service,
     choose_model,
@@ -35,7 +36,7 @@ _FAILURES = {"401": "The key is refused", "403": "The key may not do this", "404
 
 NO_MODEL = """\
 No model is set up yet. Choose one on the left (**Model**, *Change*), or name it under `llm` in nlui.yaml:
-OpenAI, Anthropic, Gemini, or one that runs on this machine (Ollama, LM Studio).
+{}.
 """
 
 
@@ -173,8 +174,10 @@ async def _joined_text(events: AsyncIterator[ModelEvent]) -> AsyncIterator[Model
 
 def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> Model:
     """Return the model; without settings, a scripted one that explains how to choose a model."""
-    if provider_of(settings) == "scripted" and not settings.script:
-        settings = settings.model_copy(update={"provider": "scripted", "script": [{"emit": [{"say": NO_MODEL}]}]})
+    if provider_of(settings) == SCRIPTED and not settings.script:
+        names = ", ".join(service.name for name, service in services() if name != SCRIPTED)
+        script = [{"emit": [{"say": NO_MODEL.format(names)}]}]
+        settings = settings.model_copy(update={"provider": SCRIPTED, "script": script})
     return choose_model(settings, proxy, retries=retries)
 
 

@@ -23,6 +23,4 @@ async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
     Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload
     guards, mismatched tags and more. `violations` need fixing; `warnings` deserve a look. Works before ui_start.
     """
-    # Imported late: the audit compiles dozens of patterns, which would delay the server's first answer.
-
     return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)
