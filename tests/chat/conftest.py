@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from needs import missing
 from ui_mcp.chat.service import open_store
 from ui_mcp.chat.store import ChatStore
 
@@ -26,9 +27,7 @@ def postgres_server() -> Iterator[str]:
     """Start a PostgreSQL cluster on a socket in a temporary directory; return its URL without a database."""
     binaries = _binaries()
     if binaries is None:
-        if os.environ.get("CI"):
-            pytest.fail("PostgreSQL is not installed")
-        pytest.skip("PostgreSQL is not installed")
+        missing("PostgreSQL")
     home = Path(tempfile.mkdtemp(prefix="pg-"))
     as_owner: list[str] = []
     if os.geteuid() == 0:

@@ -13,6 +13,7 @@ from typing import Self
 import pytest
 
 from cli.command import ui_mcp
+from needs import missing
 
 TRIES = {
     ("ui-mcp", "do"): {"doctor"},
@@ -41,9 +42,7 @@ PATH = f"{Path(sys.executable).parent}:/usr/bin:/bin"
 def shell(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"{name} is not installed")
-        pytest.skip(f"{name} is not installed")
+        missing(name)
     return found
 
 

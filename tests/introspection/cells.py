@@ -7,7 +7,8 @@ import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 
-from introspection.demos import ROOT, Cell, debian_cell, missing
+from introspection.demos import ROOT, Cell, debian_cell
+from needs import missing
 
 CENTRAL = "https://repo1.maven.org/maven2/org/openjfx"
 STORE = ROOT / ".clients"

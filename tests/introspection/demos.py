@@ -14,6 +14,7 @@ import anyio
 import pytest
 from anyio.streams.text import TextReceiveStream
 
+from needs import missing
 from ui_mcp.errors import IntrospectError
 from ui_mcp.introspection.arguments import Action, Selector
 from ui_mcp.introspection.contract import CaptureRequest
@@ -68,11 +69,8 @@ class Demo:
 
 
 def needs(tool: str) -> None:
-    """Skip without `tool`; in CI its absence is a failure."""
     if shutil.which(tool) is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{tool} is not installed")
-        pytest.skip(f"{tool} is not installed")
+        missing(tool)
 
 
 WEB_TYPES = {"field": "input", "button": "button", "label": "label", "role": "BUTTON", "root": "body"}
@@ -163,13 +161,6 @@ def debian_cell() -> Cell:
     if not DEBIAN_JAVAFX.is_dir():
         missing("JavaFX (openjfx)")
     return Cell("fx11-jdk17")
-
-
-def missing(what: str) -> None:
-    """Skip, or fail in CI."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{what} is not installed")
-    pytest.skip(f"{what} is not installed")
 
 
 def compiled(folder: Path) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from needs import missing
 from ui_mcp.ui.installer import install
 from ui_mcp.workspace import Workspace
 
@@ -86,9 +87,5 @@ def run(request: pytest.FixtureRequest, workspace: Workspace, tmp_path: Path) ->
 
 
 def _which(name: str) -> str:
-    for folder in os.environ["PATH"].split(os.pathsep):
-        if Path(folder, name).exists():
-            return str(Path(folder, name).resolve())
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{name} is missing")
-    pytest.skip(f"{name} is missing")
+    found = next((place for folder in os.get_exec_path() if (place := Path(folder, name)).exists()), None)
+    return str(found.resolve()) if found else missing(name)

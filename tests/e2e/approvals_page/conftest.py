@@ -1,7 +1,5 @@
 """The page of the person in a real browser, on a ui server with a gateway's questions and on a gateway alone."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import anyio
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+import needs
 from agreeing import agree
 from chromium import FLAGS, HEADLESS
 from gateway.conftest import Recorder, json_reply, recorder
@@ -37,11 +36,8 @@ async def shop(recorder: Recorder) -> Recorder:
 
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.fail("chromium is missing") if os.environ.get("CI") else pytest.skip("chromium is missing")
     async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(executable_path=chromium, args=FLAGS, headless=HEADLESS)
+        opened = await playwright.chromium.launch(executable_path=needs.browser(), args=FLAGS, headless=HEADLESS)
         yield opened
         await opened.close()
 

@@ -1,7 +1,5 @@
 """The chat page in a real browser, served by this process."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+import needs
 from chromium import FLAGS, HEADLESS, Scheme
 from ui_mcp.app.chat_server import face_app, open_served_chat
 from ui_mcp.chat.http import CHAT_PAGE
@@ -84,13 +83,9 @@ async def chat_server(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, 
 
 
 def chromium() -> str:
-    """Return the browser's path; where one is promised, its absence is a failure."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    ready = found and (CHAT_PAGE / "index.html").is_file()
-    if not ready:
-        reason = "Chromium or the built chat page is missing"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    return str(found)
+    if not (CHAT_PAGE / "index.html").is_file():
+        needs.missing("The built chat page")
+    return needs.browser()
 
 
 @pytest.fixture

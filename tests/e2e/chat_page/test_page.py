@@ -1,6 +1,5 @@
 """What the human sees and does in the chat page."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ from playwright.async_api import Page, Route, expect
 
 from chromium import Scheme
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, chat_server, link
+from needs import missing
 from ports import free_ports
 from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.message import Draft
@@ -197,7 +197,7 @@ async def test_the_page_says_when_the_server_is_gone_and_goes_on_when_it_is_back
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_to_complain_about(room: Room, scheme: Scheme) -> None:
     if not AXE.is_file():
-        pytest.fail("axe-core is missing") if os.environ.get("CI") else pytest.skip("axe-core is missing")
+        missing("axe-core")
     await room.say("**Deploy** now?")
     await room.answer("# Plan\n\n- build `main`\n\n```py\nx = 1  # one\ny = 'two'\n```\n\n[more](https://example.org)")
     context = await room.browser.new_context(color_scheme=scheme, bypass_csp=True)

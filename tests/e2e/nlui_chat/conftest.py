@@ -1,6 +1,5 @@
 """A browser for the chat page of nlui; every page proves that it asked no other host and logged no error."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from chromium import FLAGS, HEADLESS, Scheme
 from e2e.chat_page.conftest import chromium
 from integration.nlui import nlui_demo
+from needs import missing
 from person_client import let_in
 
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -87,7 +87,7 @@ def log(page: Page) -> Locator:
 def complaints(page: Page) -> list[list[str]]:
     """What axe finds wrong with the page as it stands."""
     if not AXE.is_file():
-        pytest.fail("axe-core is missing") if os.environ.get("CI") else pytest.skip("axe-core is missing")
+        missing("axe-core")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[list[str]] = page.evaluate(
         "axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, String(nodes[0].target)]))"
