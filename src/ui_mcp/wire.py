@@ -16,7 +16,7 @@ FINAL = frozenset({SESSION_ENDED})
 
 NOTICE_RESTARTED = "session_restarted"
 NOTICE_LOAD_ERROR = "load_error"
-NOTICE_LOADED = "load_mended"
+NOTICE_LOADED = "load_recovered"
 NOTICE_ENDED = "session_ended"
 NOTICE_REFUSED = "permission_denied"
 

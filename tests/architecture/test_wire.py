@@ -58,7 +58,9 @@ def test_the_engine_writes_no_fault_code_or_message_type_by_hand(script: ModuleT
 
 @pytest.mark.parametrize("folder", ["lua_runtime", "ui/sessions", "testing"])
 def test_the_server_writes_no_fault_code_or_message_type_by_hand(root: Path, folder: str) -> None:
-    by_hand = re.compile(r""""type": ?"\w|Op\("|"(lua-error|lua-syntax|not-found|load_mended|session_ended|looked)\b""")
+    by_hand = re.compile(
+        r""""type": ?"\w|Op\("|"(lua-error|lua-syntax|not-found|load_recovered|session_ended|looked)\b"""
+    )
     found = [
         f"{file.name}: {line.strip()}"
         for file in (root / "src" / "ui_mcp" / folder).rglob("*.py")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from needs import missing
+
 ROOT = Path(__file__).parents[2]
 WORDS = {
     "nursery": "fork server",
@@ -224,7 +226,7 @@ def _begins_line(text: str, at: int) -> bool:
 @pytest.fixture(scope="module")
 def found(tracked: list[Path]) -> list[Place]:
     if not (ROOT / ".git").exists():
-        pytest.skip("without git, what was built cannot be told from what was written")
+        missing("The git repository, which tells what was written from what was built,")
     return places(tracked)
 
 
@@ -241,7 +243,7 @@ def test_no_private_word_is_used(found: list[Place]) -> None:
         (".py", "call(\n    '''the nursery''',\n)\nnobody = told", []),
         (".py", 'LIMIT = 3\n"""What somebody made a wish for, we wish."""', ["somebody", "wish"]),
         (".py", "def recommended(bearer, worldwide, bell_curves): ...", ["bell"]),
-        (".py", 'open_world = 1  # "the door", hello world, an isolated world, load_mended, x.bell, `mend`', []),
+        (".py", 'open_world = 1  # "the door", hello world, an isolated world, x.bell, `mend`', []),
         (".ts", "const lens = /['\"]door/; // whoever\nshow(`the ${desk} bell`);", ["lens", "whoever"]),
         (".ts", 'notice("It was mended.", "door");', ["mended"]),
         (".lua", "local world = [[door]] --[[ the\nsieve ]] .. 'eyes' -- a bell", ["world", "sieve", "bell"]),

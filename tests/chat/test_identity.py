@@ -54,7 +54,7 @@ async def test_a_revoked_token_opens_nothing_also_on_open_connections(store: Cha
 
     await keys.revoke("alice")
 
-    assert await directory.of(name) == Principal("nobody", frozenset())
+    assert await directory.of(name) == Principal("anonymous", frozenset())
     with pytest.raises(ChatError, match="No valid token"):
         await keys.revoke("alice")
 

@@ -69,7 +69,6 @@ def test_files_of_an_older_version_are_a_problem_until_they_are_installed_again(
     assert code == 1
     assert "version 0.0.1" in found["installed files"]["text"]
     assert "ui-mcp install" in found["installed files"]["fix"]
-    assert found["installed files"]["mend"] == found["installed files"]["fix"], "the older name of the key"
     ui_mcp("install", cwd=tmp_path)
     assert findings(tmp_path)[1]["installed files"]["health"] != "problem"
 

@@ -14,7 +14,7 @@ export const FINAL: ReadonlySet<number> = new Set([SESSION_ENDED]);
 
 export const NOTICE_RESTARTED = "session_restarted";
 export const NOTICE_LOAD_ERROR = "load_error";
-export const NOTICE_LOADED = "load_mended";
+export const NOTICE_LOADED = "load_recovered";
 export const NOTICE_ENDED = "session_ended";
 export const NOTICE_REFUSED = "permission_denied";
 

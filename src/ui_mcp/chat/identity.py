@@ -193,7 +193,7 @@ class Authenticator:
     async def of(self, name: str) -> Principal:
         """Return the principal for the name attached to a request; without scopes if its token is no longer valid."""
         if name.startswith(_TOKEN):
-            return await self._keys.holder(name.removeprefix(_TOKEN)) or Principal("nobody", frozenset())
+            return await self._keys.holder(name.removeprefix(_TOKEN)) or Principal("anonymous", frozenset())
         return self._local
 
     async def _requires_token(self) -> bool:

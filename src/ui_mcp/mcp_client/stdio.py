@@ -138,7 +138,7 @@ class StdioTransport:
         finally:
             self._waiting.pop(number, None)
             if not pending.is_settled:
-                self._cancel(number, "nobody waits for it any more")
+                self._cancel(number, "the caller no longer waits")
 
     def notify(self, method: str, params: JsonObject | None = None) -> None:
         self._send(messages.notification(method, params))

@@ -1,6 +1,7 @@
 """Compiles an HTML template into a table of bindings."""
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
@@ -111,7 +112,7 @@ class _Element:
     """Position of this element's list binding."""
 
 
-class _Walker(HTMLParser):
+class _Walker(HTMLParser, ABC):
     """Tracks open elements, nested approximately as in a browser."""
 
     def __init__(self, html: str) -> None:
@@ -128,9 +129,9 @@ class _Walker(HTMLParser):
         except AssertionError as error:  # Python's parser raises it for a malformed declaration
             raise ViewdefError(f"invalid viewdef: {error}") from error
 
+    @abstractmethod
     def start_element(self, element: _Element, attrs: Attributes) -> None:
         """Handle a start tag; `open` holds its ancestors."""
-        raise NotImplementedError
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if self.open and self.open[-1].tag in _RAW:

@@ -116,7 +116,7 @@ async def test_a_broken_file_keeps_the_old_code_and_is_reported_until_repaired(
 
     await browser.until(lambda: browser.value("shown()") == "live mended")
     broken, resolved = browser.page.notices
-    assert (resolved["code"], resolved["text"]) == ("load_mended", broken["text"])
+    assert (resolved["code"], resolved["text"]) == ("load_recovered", broken["text"])
 
 
 @pytest.mark.covers("UI-HOT-3", "UI-LSES-5")
@@ -148,7 +148,7 @@ async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported_until_repaired
 
     save(app / "viewdefs" / "Note.DEFAULT.html", VIEW)
 
-    await browser.until(lambda: [notice["code"] for notice in browser.page.notices] == ["load_error", "load_mended"])
+    await browser.until(lambda: [notice["code"] for notice in browser.page.notices] == ["load_error", "load_recovered"])
 
 
 @pytest.mark.covers("UI-HOT-8")

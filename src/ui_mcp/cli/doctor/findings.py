@@ -25,8 +25,7 @@ class Finding:
 
     def json(self) -> JsonObject:
         found: JsonObject = {"name": self.name, "health": str(self.health), "text": self.text}
-        # `mend` is the older name of `fix`, kept for programs that read it.
-        return found | {"mend": self.fix, "fix": self.fix} if self.fix else found
+        return found | {"fix": self.fix} if self.fix else found
 
 
 def ok(name: str, text: str) -> Finding:

@@ -9,7 +9,7 @@ address_of() {
   echo "http://127.0.0.1:$(cat "$1/mcp-port")"
 }
 
-# get URL [TOKEN_FILE]: print the body, then the HTTP status on a line of its own; fail when nobody answers.
+# get URL [TOKEN_FILE]: print the body, then the HTTP status on a line of its own; fail without an answer.
 get() {
   token=""
   if [ -n "${2:-}" ] && [ -r "$2" ]; then token=$(cat "$2"); fi
@@ -39,7 +39,7 @@ sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
 
 # show URL [TOKEN_FILE]: print the body of a good answer; report any other on stderr and fail.
 show() {
-  answer=$(get "$1" "${2:-}") || { echo "Nobody answers at $1" >&2; return 1; }
+  answer=$(get "$1" "${2:-}") || { echo "No answer from $1" >&2; return 1; }
   status=$(printf '%s\n' "$answer" | tail -n 1)
   case $status in
     200) printf '%s\n' "$answer" | sed '$d' ;;
