@@ -22,6 +22,7 @@ from ui_mcp.introspection.perform import ActionBatch, BatchResult, perform
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Node
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.validation import read
 
 PATIENCE = 30.0
 """Seconds a demo may take for anything: on a busy machine the usual limits are too short."""
@@ -49,9 +50,12 @@ class Demo:
 
     async def find(self, **selector: Json) -> list[Node]:
         ask = CaptureRequest(
-            stage="all", sections=frozenset({"bounds"}), css=selector.get("css"), internals="css" in selector
+            stage="all",
+            sections=frozenset({"bounds", "virtualization"}),
+            css=selector.get("css"),
+            internals="css" in selector,
         )
-        return await self.target.find(Selector.model_validate(selector), ask)
+        return await self.target.find(read(Selector, selector), ask)
 
     async def uid(self, css: str) -> str:
         return (await self.one(css)).uid
@@ -61,7 +65,7 @@ class Demo:
         return str((await self.one("#status")).record.get("l", ""))
 
     async def do(self, *actions: JsonObject, **options: Json) -> BatchResult:
-        made = [Action.model_validate(action) for action in actions]
+        made = [read(Action, action) for action in actions]
         return await perform(self.target, ActionBatch(made, **{"timeout_ms": int(PATIENCE * 1000), **options}))
 
     async def click(self, css: str, **options: Json) -> BatchResult:
@@ -163,11 +167,13 @@ def debian_cell() -> Cell:
     return Cell("fx11-jdk17")
 
 
-def compiled(folder: Path) -> Path:
-    """Compile the demo and, if it is not there, the agent."""
+DEMO = ROOT / "examples" / "javafx" / "Demo.java"
+
+
+def compiled(folder: Path, source: Path = DEMO) -> Path:
+    """Compile a program and, if it is not there, the agent."""
     classes = folder / "demo-classes"
     modules = ["--module-path", str(DEBIAN_JAVAFX), "--add-modules", "javafx.controls"]
-    source = ROOT / "examples" / "javafx" / "Demo.java"
     subprocess.run(["javac", "--release", "11", "-d", str(classes), *modules, str(source)], check=True)
     if not (ROOT / "src/ui_mcp/bundle/agents/javafx-agent.jar").is_file():
         subprocess.run(["python3", str(ROOT / "agents/jvm/build.py")], check=True)
@@ -219,10 +225,31 @@ async def running(command: list[str], screen: str) -> AsyncIterator[int]:
         await process.aclose()
 
 
-def class_path_command(cell: Cell, classes: Path, *options: str) -> list[str]:
-    """Return the command that starts the demo with JavaFX on the module path and itself on the class path."""
+def class_path_command(cell: Cell, classes: Path, *options: str, main: str = "Demo") -> list[str]:
+    """Return the command that starts a program with JavaFX on the module path and itself on the class path."""
     modules = ["--module-path", str(cell.modules), "--add-modules", "javafx.controls"]
-    return [cell.java, *JAVA_OPTIONS, *cell.options, *options, *modules, "-cp", str(classes), "Demo"]
+    return [cell.java, *JAVA_OPTIONS, *cell.options, *options, *modules, "-cp", str(classes), main]
+
+
+SWING_TYPES = {"field": "JTextField", "button": "JButton", "label": "JLabel", "role": "BUTTON", "root": "JRootPane"}
+
+
+@asynccontextmanager
+async def swing_demo(folder: Path) -> AsyncIterator[Demo]:
+    from ui_mcp.introspection.backends.javafx import JavaFxBackend
+
+    needs("java")
+    needs("javac")
+    needs("Xvfb")
+    source = ROOT / "examples" / "swing" / "Demo.java"
+    command = ["javac", "--release", "11", "-d", str(folder), str(source)]
+    await anyio.to_thread.run_sync(lambda: subprocess.run(command, check=True))
+    async with display() as screen, running(["java", "-Xshare:auto", "-cp", str(folder), "Demo"], screen) as pid:
+        backend = await JavaFxBackend.attach(pid)
+        try:
+            yield Demo("swing", Target("swing", backend, seconds=PATIENCE), SWING_TYPES)
+        finally:
+            await backend.close()
 
 
 FX_TYPES = {"field": "TextField", "button": "Button", "label": "Label", "role": "BUTTON", "root": "VBox"}
@@ -246,14 +273,16 @@ async def window_manager(screen: str) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def javafx_demo(cell: Cell, folder: Path, *options: str, managed: bool = False) -> AsyncIterator[Demo]:
+async def javafx_demo(
+    cell: Cell, folder: Path, *options: str, managed: bool = False, source: Path = DEMO
+) -> AsyncIterator[Demo]:
     from ui_mcp.introspection.backends.javafx import JavaFxBackend
 
-    classes = await anyio.to_thread.run_sync(compiled, folder)
+    classes = await anyio.to_thread.run_sync(compiled, folder, source)
     async with (
         display() as screen,
         window_manager(screen) if managed else nullcontext(),
-        running(class_path_command(cell, classes, *options), screen) as pid,
+        running(class_path_command(cell, classes, *options, main=source.stem), screen) as pid,
     ):
         backend = await JavaFxBackend.attach(pid)
         try:

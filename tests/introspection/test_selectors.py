@@ -1,17 +1,17 @@
 """Selectors over captured nodes."""
 
 import pytest
-from pydantic import ValidationError
 
 from introspection.forests import golden
 from ui_mcp.errors import UiActionFailedError, UiArgumentError
 from ui_mcp.introspection.arguments import Action, Selector, key_name, modifier_name
 from ui_mcp.introspection.selectors import found_in, matching, summary
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.validation import InvalidDataError, read
 
 
 def uids(selector: JsonObject) -> list[str]:
-    return [node.uid for node in matching(list(golden("form").nodes()), Selector.model_validate(selector))]
+    return [node.uid for node in matching(list(golden("form").nodes()), read(Selector, selector))]
 
 
 @pytest.mark.covers("IN-47", "IN-49", "IN-50")
@@ -43,9 +43,9 @@ def test_an_empty_selector_is_an_error() -> None:
 
 @pytest.mark.covers("IN-3", "IN-49")
 def test_an_unknown_condition_is_an_error_and_an_unknown_field_is_not() -> None:
-    Selector.model_validate({"text": "x", "colour": "red"})
-    with pytest.raises(ValidationError):
-        Selector.model_validate({"predicate": {"typIs": ["Button"]}})
+    read(Selector, {"text": "x", "colour": "red"})
+    with pytest.raises(InvalidDataError):
+        read(Selector, {"predicate": {"typIs": ["Button"]}})
 
 
 @pytest.mark.covers("IN-52")
@@ -78,19 +78,19 @@ def test_keys_and_modifiers_have_neutral_names() -> None:
         "PAGE_DOWN",
     ]
     assert [modifier_name(name) for name in ("ctrl", "CMD", "Shortcut")] == ["CONTROL", "META", "SHORTCUT"]
-    for read, wrong in ((key_name, "BOGUS"), (modifier_name, "HYPER")):
+    for name_of, wrong in ((key_name, "BOGUS"), (modifier_name, "HYPER")):
         with pytest.raises(UiActionFailedError) as caught:
-            read(wrong)
+            name_of(wrong)
         assert caught.value.details["reason"] == "INVALID_KEY_CODE"
 
 
 @pytest.mark.parametrize("target", ["a1", {"uid": "a1"}, {"ref": {"uid": "a1", "path": None}}, {"ref": "a1"}])
 def test_a_target_may_be_written_in_every_accepted_way(target: object) -> None:
-    action = Action.model_validate({"type": "click", "target": target})
+    action = read(Action, {"type": "click", "target": target})
 
     assert action.wire() == {"type": "click", "target": {"uid": "a1", "path": None}}
 
 
 def test_an_action_that_lacks_a_field_says_which() -> None:
     with pytest.raises(UiActionFailedError, match="click needs target, or x and y"):
-        Action.model_validate({"type": "click"}).wire()
+        read(Action, {"type": "click"}).wire()

@@ -1,67 +1,67 @@
 """Argument models of the introspection tools and of UI actions."""
 
-from typing import Annotated, Literal, Self
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 from ui_mcp.errors import UiActionFailedError
+from ui_mcp.fields import Before, Length, Limit, Named, Rules, Schema
 from ui_mcp.introspection.contract import Ref, Section
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.validation import to_json
 
 
-class Request(BaseModel):
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
     """Base of everything an agent sends: camelCase outside, unknown fields ignored."""
 
-    model_config = ConfigDict(extra="ignore", alias_generator=to_camel, populate_by_name=True)
+    RULES: ClassVar = Rules(unknown="ignore", spelling=_camel)
 
 
 def _as_ref(value: Json) -> Json:
     return {"uid": value} if isinstance(value, str) else value
 
 
+@dataclass(frozen=True, slots=True)
 class NodeRef(Request):
     """A node: `uid` as an earlier answer gave it (or `path`)."""
 
-    uid: str | None = Field(None, description="Stable id, e.g. the word after the type in the outline.")
-    path: str | None = Field(None, description="Canonical path, used when the uid is absent or gone.")
-    hint: JsonObject | None = Field(
-        None, description="{id?, type?, text?}: helps to name candidates, never changes the result."
-    )
+    uid: str | None = None
+    path: str | None = None
+    """Canonical path, used when the uid is absent or gone."""
+    hint: JsonObject | None = None
+    """{id?, type?, text?}: helps to name candidates, never changes the result."""
 
-    @model_validator(mode="after")
-    def _names_something(self) -> Self:
+    def __post_init__(self) -> None:
         if not self.uid and not self.path:
             raise ValueError("name the node by uid or path; ui_query finds it by css or text")
-        return self
 
     def ref(self) -> Ref:
         return Ref(self.uid, self.path, self.hint)
 
 
-AnyRef = Annotated[NodeRef, BeforeValidator(_as_ref)]
+_UID = Schema({"type": "string"})
+"""References are listed as bare uids, which is what answers show; objects are understood as well."""
+
+AnyRef = Annotated[NodeRef, Before(_as_ref), _UID]
 
 
-def _as_target(value: Json) -> Json:
-    if isinstance(value, dict) and "ref" in value:
-        return _as_ref(value["ref"])
-    return _as_ref(value)
-
-
-ActionTarget = Annotated[NodeRef, BeforeValidator(_as_target)]
-
-
+@dataclass(frozen=True, slots=True)
 class Include(Request):
     """Which sections to write; absent ones follow the mode."""
 
-    bounds: bool | None = Field(None, description="boundsInParent and boundsInScene.")
-    local_to_screen: bool | None = Field(None, description="Screen rectangle, the space of click x and y.")
-    properties: bool | None = Field(None, description="Tooltip and user data.")
-    virtualization: bool | None = Field(None, description="Rows of lists, tables and trees.")
-    accessibility: bool | None = Field(None, description="Role and help.")
-    internals: bool | None = Field(None, description="Parts inside controls as well.")
-    reach: bool | None = Field(None, description="Whether each node is in view, covered, or behind a dialog (off).")
-    popups: bool | None = Field(None, description="Menus, tooltips and other popups (on).")
+    bounds: Annotated[bool | None, "boundsInParent and boundsInScene."] = None
+    local_to_screen: Annotated[bool | None, "Screen rectangle, the space of click x and y."] = None
+    properties: Annotated[bool | None, "Tooltip and user data."] = None
+    virtualization: Annotated[bool | None, "Rows of lists, tables and trees."] = None
+    accessibility: Annotated[bool | None, "Role and help."] = None
+    internals: Annotated[bool | None, "Parts inside controls as well."] = None
+    reach: Annotated[bool | None, "Whether each node is in view, covered, or behind a dialog (off)."] = None
+    popups: Annotated[bool | None, "Menus, tooltips and other popups (on)."] = None
 
     def sections(self, defaults: frozenset[Section]) -> frozenset[Section]:
         """Return `defaults` with the given choices applied."""
@@ -76,28 +76,75 @@ class Include(Request):
         return frozenset(name for name, given in chosen.items() if (name in defaults if given is None else given))
 
 
+@dataclass(frozen=True, slots=True)
 class Predicate(Request):
     """Conditions that must all hold; an unknown one is an error, since dropping it would match the wrong nodes."""
 
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    RULES: ClassVar = Rules(spelling=_camel)
 
-    type_is: list[str] | None = Field(None, description="Any of these types.")
+    type_is: Annotated[list[str] | None, "Any of these types."] = None
     id_equals: str | None = None
     style_class_has: str | None = None
-    text_contains: str | None = Field(None, description="Case does not matter.")
-    visible: bool | None = Field(None, description="Ancestors count too.")
+    text_contains: Annotated[str | None, "Case does not matter."] = None
+    visible: Annotated[bool | None, "Ancestors count too."] = None
     enabled: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Selector(Request):
     """css, text and predicate; all that are given must hold."""
 
-    css: str | None = Field(None, description="#id, .class, Type, A > B, A B.")
-    text: str | None = Field(None, description="Text a person sees.")
-    match: Literal["contains", "equals", "regex"] = Field("contains", description="How `text` is compared.")
+    css: Annotated[str | None, "#id, .class, Type, A > B, A B."] = None
+    text: Annotated[str | None, "Text a person sees."] = None
+    match: Annotated[Literal["contains", "equals", "regex"], "How `text` is compared."] = "contains"
     predicate: Predicate | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ActionNode(Request):
+    """A node: `uid` (or `path`), or the first visible one that `css` and `text` match; for drag also a point x, y."""
+
+    uid: str | None = None
+    path: str | None = None
+    hint: JsonObject | None = None
+    css: str | None = None
+    text: str | None = None
+    match: Literal["contains", "equals", "regex"] = "contains"
+    predicate: Predicate | None = None
+    x: float | None = None
+    y: float | None = None
+
+    def __post_init__(self) -> None:
+        point = self.x is not None and self.y is not None
+        if not (self.uid or self.path or self.css or self.text or self.predicate or point):
+            raise ValueError("name the node by uid, path, css or text")
+
+    def ref(self) -> Ref:
+        return Ref(self.uid, self.path, self.hint)
+
+    def selector(self) -> Selector | None:
+        """Return what to look for, or None if the node is named by uid, path or point."""
+        if self.uid or self.path or not (self.css or self.text or self.predicate):
+            return None
+        return Selector(css=self.css, text=self.text, match=self.match, predicate=self.predicate)
+
+    def wire(self) -> JsonObject:
+        """Return the reference or point for a backend."""
+        if self.uid is None and self.path is None and self.x is not None:
+            return {"x": self.x, "y": self.y}
+        return {"uid": self.uid, "path": self.path}
+
+
+def _as_target(value: Json) -> Json:
+    if isinstance(value, dict) and "ref" in value:
+        return _as_ref(value["ref"])
+    return _as_ref(value)
+
+
+ActionTarget = Annotated[ActionNode, Before(_as_target), _UID]
+
+
+@dataclass(frozen=True, slots=True)
 class Scope(Request):
     """Where to look."""
 
@@ -129,31 +176,39 @@ _KEY_ALIASES = {
 }  # fmt: skip
 
 
+_BUTTONS = {"left": "primary", "right": "secondary"}
+
+
+def _as_button(value: Json) -> Json:
+    return _BUTTONS.get(value, value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True)
 class Action(Request):
-    """One thing to do. `target` is a ref, `{ref}`, `{uid}` or a bare uid."""
+    """One thing to do; `target` is a uid, `{uid}`, `{css}` or `{text}`."""
 
     type: ActionType
     target: ActionTarget | None = None
-    x: float | None = Field(None, description="Screen coordinate (viewport for pages), instead of a target.")
+    x: Annotated[float | None, "Screen coordinate (viewport for pages), instead of a target."] = None
     y: float | None = None
-    text: str | None = Field(None, description="For typeText, setText and dialog.")
-    key: str | None = Field(None, description="ENTER, TAB, ESCAPE, F5, A, …")
-    modifiers: list[str] = Field(default_factory=list, description="CTRL, SHIFT, ALT, META, SHORTCUT.")
+    text: Annotated[str | None, "For typeText, setText and dialog."] = None
+    key: Annotated[str | None, "ENTER, TAB, ESCAPE, F5, A, …"] = None
+    modifiers: Annotated[tuple[str, ...], "CTRL, SHIFT, ALT, META, SHORTCUT."] = ()
     delta_x: float = 0
-    delta_y: float = Field(0, description="Pixels; negative scrolls down.")
-    to_index: int | None = Field(None, description="Row to scroll to.")
+    delta_y: Annotated[float, "Pixels; negative scrolls down."] = 0
+    to_index: Annotated[int | None, "Row to scroll to."] = None
     index: int | None = None
     column_id: str | None = None
-    value: str | None = Field(None, description="Option to select.")
+    value: Annotated[str | None, "Option to select."] = None
     checked: bool | None = None
-    button: Literal["primary", "secondary", "middle"] = "primary"
-    click_count: int = Field(1, ge=1, le=3)
-    from_: ActionTarget | None = Field(None, alias="from")
+    button: Annotated[Literal["primary", "secondary", "middle"], Before(_as_button)] = "primary"
+    click_count: Annotated[int, Limit(ge=1, le=3)] = 1
+    from_: Annotated[ActionTarget | None, Named("from")] = None
     to: ActionTarget | None = None
     paths: list[str] | None = None
     accept: bool | None = None
-    force: bool = Field(False, description="Act although something covers the node or it is off-screen.")
-    native: bool = Field(False, description="JavaFX: move the real pointer.")
+    force: Annotated[bool, "Act although something covers the node or it is off-screen."] = False
+    native: Annotated[bool, "JavaFX: move the real pointer."] = False
 
     def wire(self) -> JsonObject:
         """Return the action for a backend, with toolkit-neutral names of keys and modifiers.
@@ -161,10 +216,10 @@ class Action(Request):
         Raises:
             UiActionFailedError: a key or modifier is unknown, or a field that the type requires is missing.
         """
-        written = self.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True) | {"type": self.type}
-        for part in ("target", "from", "to"):
-            if part in written:
-                written[part] = {"uid": written[part].get("uid"), "path": written[part].get("path")}
+        written = to_json(self, outside=True)
+        for part, given in (("target", self.target), ("from", self.from_), ("to", self.to)):
+            if given is not None:
+                written[part] = given.wire()
         if self.key is not None:
             written["key"] = key_name(self.key)
         if self.modifiers:
@@ -199,7 +254,7 @@ def _as_list(value: Json) -> Json:
     return [value] if isinstance(value, dict) else value
 
 
-Actions = Annotated[list[Action], BeforeValidator(_as_list), Field(min_length=1, max_length=100)]
+Actions = Annotated[list[Action], Before(_as_list), Length(1, 100)]
 
 
 def key_name(given: str) -> str:

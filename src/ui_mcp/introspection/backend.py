@@ -1,6 +1,6 @@
 """The interface of UI backends: read a UI, act on it, take screenshots."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -46,12 +46,20 @@ class UiBackend(Protocol):
         """
         ...
 
+    async def tell(self, rows: Sequence[str]) -> None:
+        """Note that these rows, by uid, were reported to a caller as the last capture read them.
+
+        If another item is in such a row when it is used, the use is refused with `UiStaleRefError`.
+        """
+        ...
+
     async def act(self, action: JsonObject) -> None:
         """Perform one action, if a person could perform it now.
 
         Raises:
             UiActionFailedError: a person could not; the reason is in `details["reason"]`.
             UiNodeNotFoundError: the target does not exist.
+            UiStaleRefError: the target is a row that shows another item than was reported to the caller.
         """
         ...
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ui_mcp.introspection import outline, snapshot_json
-from ui_mcp.introspection.tree import Capture, Node
+from ui_mcp.introspection.tree import Capture, Node, Stage
 from ui_mcp.jsontypes import JsonObject
 
 
@@ -16,6 +16,27 @@ class Change:
 
     node: Node
     values: JsonObject
+    before: Node
+
+    def shows(self) -> bool:
+        """Return whether the node, hidden before, is shown now."""
+        return _is_hidden(self.before) and not _is_hidden(self.node)
+
+    def lines(self) -> list[str]:
+        """Return what the outline says now and did not say before: the node's line and its new rows."""
+        hides = _is_hidden(self.node) and not _is_hidden(self.before)
+        if self.node.record.get("w") is False or (outline.is_plain(self.node) and not hides):
+            return []
+        line = outline.line(self.node)
+        rows = [f"  {outline.row_line(self.node, row)}" for row in self.new_rows()]
+        return [f"~ {line}", *rows] if rows or line != outline.line(self.before) else []
+
+    def new_rows(self) -> list[JsonObject]:
+        """Return the rows that show something else than before; none if rows are nodes themselves."""
+        if "z" not in self.node.record or outline.rows_are_nodes(self.node) or _is_hidden(self.node):
+            return []
+        old = {row["index"]: row for row in self.before.record.get("z", {}).get("visibleCells", ())}
+        return [row for row in self.node.record["z"]["visibleCells"] if old.get(row["index"]) != row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +49,10 @@ class Diff:
     removed: tuple[str, ...]
     changed: tuple[Change, ...]
     moved: tuple[Node, ...]
+    gone: tuple[Node, ...] = ()
+    """The nodes that `removed` names."""
+    opened: tuple[Stage, ...] = ()
+    closed: tuple[Stage, ...] = ()
 
     def json(self, capture: Capture) -> JsonObject:
         """Return the difference in the format of the contract."""
@@ -45,17 +70,44 @@ class Diff:
         """Return the difference as text for a model: `+` added, `-` removed, `~` changed, `>` moved."""
         return "\n".join([f"since {self.since}, now {self.now}", *(self._lines() or ["no change"])])
 
+    def row_uids(self) -> list[str]:
+        """Return the uids of the rows that the text shows."""
+        appeared = (below for node in self._appeared() for below in node.walk())
+        changed = (f"{change.node.uid}:r{row['index']}" for change in self.changed for row in change.new_rows())
+        return [*(uid for node in appeared for uid in outline.row_uids(node)), *changed]
+
     def _lines(self) -> list[str]:
-        lines: list[str] = []
-        for node in self.added:
-            lines.append(f"+ in {node.parent.uid if node.parent else 'stage'} at {node.index}:")
-            lines += [line for entry in outline.subtree(node) for line in outline.lines(entry, 1)]
-        lines += [f"- {' '.join(self.removed)}"] if self.removed else []
-        lines += [f"~ {outline.line(change.node)}" for change in self.changed]
+        lines = [f"+ {outline.stage_line(stage)}" for stage in self.opened]
+        lines += [f"- {outline.stage_line(stage)}" for stage in self.closed]
+        for node in self._appeared():
+            entries = outline.subtree(node)
+            if entries:
+                lines.append(f"+ in {node.parent.uid if node.parent else 'stage'} at {node.index}:")
+                lines += [line for entry in entries for line in outline.lines(entry, 1)]
+        removed = [entry.uid for node in self.gone for entry in outline.subtree(node)]
+        lines += [f"- {' '.join(removed)}"] if removed else []
+        lines += [line for change in self.changed if not change.shows() for line in change.lines()]
         lines += [
-            f"> {node.uid} to {node.parent.uid if node.parent else 'stage'} at {node.index}" for node in self.moved
+            f"> {node.uid} to {node.parent.uid if node.parent else 'stage'} at {node.index}"
+            for node in self.moved
+            if not outline.is_plain(node)
         ]
         return lines
+
+    def _appeared(self) -> list[Node]:
+        """Return the topmost nodes that were added, or that were hidden before."""
+        shown = {change.node.uid for change in self.changed if change.shows()}
+        tops = [
+            change.node
+            for change in self.changed
+            if change.node.uid in shown and (change.node.parent is None or change.node.parent.uid not in shown)
+        ]
+        inside = {below.uid for top in tops for below in top.walk()}
+        return [*(node for node in self.added if node.uid not in inside), *tops]
+
+
+def _is_hidden(node: Node) -> bool:
+    return node.record.get("v") is False or node.record.get("w") is False
 
 
 def compare(before: Capture, after: Capture, *, with_layout: bool = False) -> Diff:
@@ -65,14 +117,23 @@ def compare(before: Capture, after: Capture, *, with_layout: bool = False) -> Di
     stayed = [node for uid, node in new.items() if uid in old]
     ignored = _IGNORED if with_layout else _IGNORED | _LAYOUT
     changes = ((node, _changes(old[node.uid], node, ignored)) for node in stayed)
+    gone = tuple(_only_in(old, new))
     return Diff(
         since=before.id,
         now=after.id,
         added=tuple(_only_in(new, old)),
-        removed=tuple(node.uid for node in _only_in(old, new)),
-        changed=tuple(Change(node, values) for node, values in changes if values),
+        removed=tuple(node.uid for node in gone),
+        changed=tuple(Change(node, values, old[node.uid]) for node, values in changes if values),
         moved=tuple(_moved(old, new)),
+        gone=gone,
+        opened=_stages_only_in(after, before),
+        closed=_stages_only_in(before, after),
     )
+
+
+def _stages_only_in(capture: Capture, other: Capture) -> tuple[Stage, ...]:
+    known = {stage.facts["uid"] for stage in other.stages}
+    return tuple(stage for stage in capture.stages if stage.facts["uid"] not in known)
 
 
 # Position in the tree, selector match and screen coordinates: reported as moves, or not a change of the node.

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ui_mcp.introspection.tree import Capture, Node, Stage
+from ui_mcp.jsontypes import JsonObject
 
 TEXT_LENGTH = 80
 
@@ -95,13 +96,35 @@ def is_plain(node: Node) -> bool:
 def row_lines(node: Node) -> Iterator[str]:
     """Yield a line per visible row of a virtualized control; none if its rows are nodes themselves."""
     virtual = node.record.get("z")
-    if not virtual or node.children:
+    if not virtual or rows_are_nodes(node):
         return
-    names = {column["id"]: column["text"] or column["id"] for column in virtual["columns"]}
-    chosen = set(virtual["selectedIndices"])
     for row in virtual["visibleCells"]:
-        cells = [_cell(names.get(cell["columnId"]), cell["text"]) for cell in row["cells"]]
-        yield " ".join([f"r{row['index']}", *cells, *(["selected"] if row["index"] in chosen else [])])
+        yield row_line(node, row)
+
+
+def rows_are_nodes(node: Node) -> bool:
+    """Return whether the rows are among the descendants; those of a tabbed pane are its tabs, which are not."""
+    return bool(node.children) and node.record["z"]["kind"] != "tabs"
+
+
+def row_line(node: Node, row: JsonObject) -> str:
+    """Return the line of a row, indented by its level in a tree: number, cells and states."""
+    virtual = node.record["z"]
+    names = {column["id"]: column["text"] or column["id"] for column in virtual["columns"]}
+    cells = [_cell(names.get(cell["columnId"]), cell["text"]) for cell in row["cells"]]
+    states = ["selected"] if row["index"] in virtual["selectedIndices"] else []
+    for state, (yes, no) in _ROW_STATES.items():
+        if row.get(state) is not None:
+            states.append(yes if row[state] else no)
+    return "  " * (row.get("level") or 0) + " ".join([f"r{row['index']}", *cells, *states])
+
+
+_ROW_STATES = {"expanded": ("expanded", "collapsed"), "checked": ("checked", "unchecked")}
+
+
+def row_uids(node: Node) -> list[str]:
+    """Return the uids of the rows of a virtualized control."""
+    return [f"{node.uid}:r{row['index']}" for row in node.record.get("z", {}).get("visibleCells", ())]
 
 
 def cut(text: str, length: int = TEXT_LENGTH) -> str:

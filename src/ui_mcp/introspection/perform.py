@@ -1,23 +1,27 @@
 """Runs batches of actions, and scenarios of actions and expectations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, TypeVar
 
 import anyio
-from pydantic import BeforeValidator, Field
 
-from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiTimeoutError
+from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiTimeoutError
+from ui_mcp.fields import Before, Limit
 from ui_mcp.introspection import budget
-from ui_mcp.introspection.arguments import Action, Request, Selector
+from ui_mcp.introspection.arguments import Action, ActionNode, Request, Selector
 from ui_mcp.introspection.contract import CaptureRequest, error_json, tokens
 from ui_mcp.introspection.diff import compare
+from ui_mcp.introspection.outline import cut, row_uids
+from ui_mcp.introspection.selectors import parts_of, texts_of
 from ui_mcp.introspection.target import Target, until
 from ui_mcp.introspection.tree import Capture, Node
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Text, ToolResult
+from ui_mcp.validation import InvalidDataError, read, to_json
 
 Observe = Literal["diff", "outline"]
+R = TypeVar("R", bound=Request)
 
 OBSERVED_TOKENS = 10_000
 """Size limit of an observation; its cursor gives access to the rest."""
@@ -77,7 +81,7 @@ async def perform(target: Target, batch: ActionBatch) -> BatchResult:
 async def _run(target: Target, batch: ActionBatch, results: list[JsonObject]) -> IntrospectError | None:
     for index, action in enumerate(batch.actions):
         try:
-            await target.act(action.wire())
+            await target.act((await _aimed(target, action)).wire())
         except IntrospectError as error:
             results.append({"ok": False, "type": action.type})
             ref = action.target.ref().json() if action.target else None
@@ -97,10 +101,13 @@ async def _observe(target: Target, batch: ActionBatch, before: Capture | None) -
         after = await target.capture(_OBSERVATION)
     except IntrospectError as error:
         return f"{error.code}: {error.message}"
-    changes = compare(before, after).text() if before is not None else None
-    if changes is not None and tokens(changes) <= OBSERVED_TOKENS:
-        return changes
-    return budget.text_page(after, OBSERVED_TOKENS)
+    diff = compare(before, after) if before is not None else None
+    problems = [f"! {cut(problem, 300)}" for problem in target.backend.problems()]
+    if diff is not None and tokens(changes := diff.text()) <= OBSERVED_TOKENS:
+        await target.tell(diff.row_uids())
+        return "\n".join([changes, *problems])
+    await target.tell(uid for node in after.nodes() for uid in row_uids(node))
+    return "\n".join([budget.text_page(after, OBSERVED_TOKENS), *problems])
 
 
 SECONDS = 3.0
@@ -110,23 +117,21 @@ def _as_selector(value: Json) -> Json:
     return {"text": value} if isinstance(value, str) else value
 
 
-AnySelector = Annotated[Selector, BeforeValidator(_as_selector)]
+AnySelector = Annotated[Selector, Before(_as_selector)]
 
 
+@dataclass(frozen=True, slots=True)
 class Expectation(Request):
     """What must be there, within a few seconds."""
 
-    selector: AnySelector = Field(description="css, text and predicate, or a bare text.")
-    text: str | None = Field(None, description="Text that one of the matches must contain.")
-    count: int | None = Field(
-        None, ge=0, description="How many matches there must be; 0 = none. Default: at least one."
-    )
+    selector: Annotated[AnySelector, "css, text and predicate, or a bare text."]
+    text: Annotated[str | None, "Text that one of the matches must contain."] = None
+    count: Annotated[int | None, "How many matches there must be; 0 = none. Default: at least one.", Limit(ge=0)] = None
 
     def holds(self, found: Sequence[Node]) -> bool:
         if self.text is not None:
             wanted = self.text.casefold()
-            texts = [(node.record.get("l") or "") + "\n" + (node.record.get("vt") or "") for node in found]
-            found = [node for node, text in zip(found, texts, strict=True) if wanted in text.casefold()]
+            found = [node for node in found if any(wanted in text.casefold() for text in _all_texts(node))]
         return bool(found) if self.count is None else len(found) == self.count
 
 
@@ -157,37 +162,57 @@ async def _step(target: Target, step: JsonObject, seconds: float) -> None:
         expected = _parse(Expectation, step["expect"])
         await until(target, expected.selector, seconds, expected.holds)
         return
-    action = dict(step)
-    for part in ("target", "from", "to"):
-        if part in action:
-            action[part] = await _resolve(target, action[part], seconds)
-    result = await perform(target, ActionBatch([_parse(Action, action)], timeout_ms=10_000))
+    result = await perform(target, ActionBatch([_parse(Action, step)], timeout_ms=10_000))
     if result.error is not None:
         raise result.error
 
 
-async def _resolve(target: Target, given: Json, seconds: float) -> Json:
-    """Return the uid of the first visible match of a selector; a reference is returned unchanged."""
-    if not (isinstance(given, dict) and given.keys() & {"css", "text", "predicate"}):
-        return given
+async def _aimed(target: Target, action: Action) -> Action:
+    """Return the action with uids in place of selectors; the caller holds the lock of the target."""
+    return replace(
+        action,
+        target=await _found(target, action.target),
+        from_=await _found(target, action.from_),
+        to=await _found(target, action.to),
+    )
+
+
+async def _found(target: Target, given: ActionNode | None) -> ActionNode | None:
+    selector = given.selector() if given is not None else None
+    return given if selector is None else ActionNode(uid=await _first_visible(target, selector))
+
+
+async def _first_visible(target: Target, selector: Selector) -> str:
+    """Return the uid of the first visible match, one that has exactly the text before others.
+
+    Raises:
+        UiNodeNotFoundError: nothing matches within a few seconds.
+        UiActionFailedError: only hidden nodes match.
+    """
     try:
         # Web components are hidden until they have loaded, so wait until a match is visible.
-        found = await until(target, _parse(Selector, given), seconds, lambda nodes: bool(_only_visible(nodes)))
+        found = await until(target, selector, SECONDS, lambda nodes: bool(_only_visible(nodes)), exclusive=True)
     except UiTimeoutError as error:
+        given = to_json(selector)
         if not error.details.get("matches"):
-            raise
+            raise UiNodeNotFoundError(f"Nothing matches {given}\nLook at the UI with ui_get_snapshot.") from error
         raise UiActionFailedError(f"The node that {given} matches is hidden", reason="NOT_VISIBLE") from error
-    return _only_visible(found)[0].uid
+    visible = _only_visible(found)
+    return next((node for node in visible if selector.text in texts_of(node)), visible[0]).uid
+
+
+def _all_texts(node: Node) -> list[str]:
+    return [text for part in (node, *parts_of(node)) for text in texts_of(part)]
 
 
 def _only_visible(found: Sequence[Node]) -> list[Node]:
     return [node for node in found if node.record.get("v") is not False and node.record.get("w") is not False]
 
 
-def _parse(model: type[Any], given: Json) -> Any:
+def _parse(model: type[R], given: Json) -> R:
     try:
-        return model.model_validate(given)
-    except ValueError as error:
+        return read(model, given)
+    except InvalidDataError as error:
         raise UiArgumentError(f"Invalid step: {error}") from error
 
 

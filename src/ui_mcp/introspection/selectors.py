@@ -2,14 +2,14 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import anyio
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Predicate, Selector
-from ui_mcp.introspection.outline import cut
+from ui_mcp.introspection.outline import cut, rows_are_nodes
 from ui_mcp.introspection.tree import Node
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
@@ -22,18 +22,44 @@ def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[st
     Raises:
         UiArgumentError: the selector is empty.
     """
-    tests = _tests(selector, regex_hits)
-    if not tests:
+    tests = _tests(selector)
+    texts = _text_tests(selector, regex_hits)
+    if not tests and not texts:
         raise UiArgumentError("The selector is empty\nGive at least one of css, text and predicate.")
-    return [node for node in nodes if all(test(node) for test in tests)]
+    return [
+        part
+        for node in nodes
+        if all(test(node) for test in tests)
+        for part in ([node, *parts_of(node)] if texts else [node])
+        if all(test(part) for test in texts)
+    ]
 
 
 def texts_of(node: Node) -> tuple[str, ...]:
-    """Return the texts that a person sees on the node."""
+    """Return the texts that a person sees on the node itself."""
     get = node.record.get
-    virtual = get("z") or {}
-    cells = (cell["text"] or "" for row in virtual.get("visibleCells", ()) for cell in row["cells"])
-    return tuple(text for text in (get("l"), get("vt"), *cells) if text)
+    return tuple(text for text in (get("l"), get("vt")) if text)
+
+
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yield the headers and cells of a virtualized control, or its rows if it has no columns, as nodes.
+
+    None if its rows are nodes themselves.
+    """
+    virtual = node.record.get("z")
+    if not virtual or rows_are_nodes(node):
+        return
+    hidden: JsonObject = {key: node.record[key] for key in ("v", "w", "x") if key in node.record}
+    for column in virtual["columns"]:
+        record = {"u": f"{node.uid}:h{column['id']}", "t": "ColumnHeader", "l": column["text"] or "", **hidden}
+        yield Node(record, f"{node.path}/ColumnHeader[{column['id']}]", node, 0)
+    row_type = virtual.get("rowType", "row")
+    for row in virtual["visibleCells"]:
+        path = f"{node.path}/{row_type}[{row['index']}]"
+        for cell in row["cells"]:
+            column = "" if cell["columnId"] is None else f":c{cell['columnId']}"
+            record = {"u": f"{node.uid}:r{row['index']}{column}", "t": row_type, "l": cell["text"] or "", **hidden}
+            yield Node(record, path, node, row["index"])
 
 
 def described(node: Node) -> JsonObject:
@@ -57,14 +83,22 @@ def summary(node: Node) -> str:
     return f"{record['t']}[id={record['i']}]" if record.get("i") else str(record["t"])
 
 
-def _tests(selector: Selector, regex_hits: frozenset[str]) -> list[Callable[[Node], bool]]:
+def _tests(selector: Selector) -> list[Callable[[Node], bool]]:
     tests: list[Callable[[Node], bool]] = []
     if selector.css is not None:
         tests.append(lambda node: bool(node.record.get("q")))
-    if selector.text is not None:
-        tests.append(_text_test(selector.text, selector.match, regex_hits))
     if selector.predicate is not None:
         tests += _predicate_tests(selector.predicate)
+    return tests
+
+
+def _text_tests(selector: Selector, regex_hits: frozenset[str]) -> list[Callable[[Node], bool]]:
+    """Return the conditions on text, which the rows and cells of a control meet instead of the control."""
+    tests: list[Callable[[Node], bool]] = []
+    if selector.text is not None:
+        tests.append(_text_test(selector.text, selector.match, regex_hits))
+    if selector.predicate is not None and selector.predicate.text_contains is not None:
+        tests.append(_text_test(selector.predicate.text_contains, "contains", frozenset()))
     return tests
 
 
@@ -89,8 +123,6 @@ def _predicate_tests(predicate: Predicate) -> list[Callable[[Node], bool]]:
         tests.append(lambda node: node.record.get("i") == predicate.id_equals)
     if predicate.style_class_has is not None:
         tests.append(lambda node: predicate.style_class_has in node.record.get("c", ()))
-    if predicate.text_contains is not None:
-        tests.append(_text_test(predicate.text_contains, "contains", frozenset()))
     if predicate.visible is not None:
         tests.append(lambda node: _is_visible(node) is predicate.visible)
     if predicate.enabled is not None:

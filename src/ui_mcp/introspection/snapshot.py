@@ -51,9 +51,12 @@ async def _text(target: Target, request: SnapshotRequest, defaults: Defaults) ->
     head = _headline(target, capture)
     before = target.kept_capture(request.since) if request.since else None
     if before is not None and before.request == capture.request:
-        changes = compare(before, capture, with_layout=bool(request.include.bounds)).text()
+        diff = compare(before, capture, with_layout=bool(request.include.bounds))
+        changes = diff.text()
         if not limit or len(changes) <= limit * 4:
+            await target.tell(diff.row_uids())
             return "\n".join([changes, *_problems(target)])
+    await _tell_rows(target, capture)
     note = [f"full: nothing kept to compare with {request.since}"] if request.since else []
     extra = "\n".join([head, *note, *_problems(target)])
     return extra + "\n" + budget.text_page(capture, max(1, limit - len(extra) // 4 - 1) if limit else 0)
@@ -70,6 +73,10 @@ async def as_both(target: Target, request: SnapshotRequest, defaults: Defaults =
         return await _both(target, request, defaults)
 
 
+async def _tell_rows(target: Target, capture: Capture) -> None:
+    await target.tell(uid for node in capture.nodes() for uid in outline.row_uids(node))
+
+
 async def _both(target: Target, request: SnapshotRequest, defaults: Defaults) -> tuple[JsonObject, str]:
     limit = defaults.limits.tokens if request.max_tokens is None else request.max_tokens
     if request.cursor:
@@ -79,6 +86,7 @@ async def _both(target: Target, request: SnapshotRequest, defaults: Defaults) ->
     if request.mode != "compact" and (full := await _full(target, request, defaults, limit)):
         return full
     capture = await _capture(target, _json_capture_request(request, "compact", defaults))
+    await _tell_rows(target, capture)
     changed = _changes(target, request, capture)
     if changed and (not limit or len(dumps(changed)) <= limit * 4):
         return _with_text(changed)
@@ -90,6 +98,7 @@ async def _full(
 ) -> tuple[JsonObject, str] | None:
     """Return the whole snapshot, or None if it exceeds the limit and the caller did not insist on full mode."""
     capture = await _capture(target, _json_capture_request(request, "full", defaults))
+    await _tell_rows(target, capture)
     insists = request.mode == "full"
     whole = _changes(target, request, capture) or _whole(target, capture, request)
     unlimited = (insists and request.max_tokens is None) or not limit

@@ -12,6 +12,7 @@ from ui_mcp.introspection import selectors
 from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backend import ScreenshotRequest, UiBackend
 from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
+from ui_mcp.introspection.outline import row_uids
 from ui_mcp.introspection.selectors import found_in
 from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
@@ -59,20 +60,40 @@ class Target:
                 capture = await self._capture(request, keep=False)
             except UiNodeNotFoundError as error:
                 raise await self._not_found_error(ref, error) from error
-        root = next((stage.root for stage in capture.stages if stage.root is not None), None)
+            root = next((stage.root for stage in capture.stages if stage.root is not None), None)
+            await self._tell(uid for node in (root.walk() if root else ()) for uid in row_uids(node))
         if root is None:
             raise UiNodeNotFoundError(f"Node not found for uid={ref.uid} path={ref.path}", ref=ref.json())
+        if ref.uid is not None and ":" in ref.uid:
+            root.record["u"] = ref.uid  # else it would be the uid of a cell that soon shows another row
         return root
 
     async def find(self, selector: Selector, request: CaptureRequest) -> list[Node]:
-        """Return the nodes that a selector matches, in document order."""
+        """Return the nodes that a selector matches, in document order; rows and cells instead of their control."""
         async with self._lock:
-            capture = await self._capture(request, keep=False)
+            return await self.find_exclusive(selector, request)
+
+    async def find_exclusive(self, selector: Selector, request: CaptureRequest) -> list[Node]:
+        """Do what `find` does; the caller holds `exclusive`."""
+        capture = await self._capture(request, keep=False)
         nodes = list(capture.nodes())
         hits: frozenset[str] = frozenset()
         if selector.text is not None and selector.match == "regex":
-            hits = await found_in(selector.text, [text for node in nodes for text in selectors.texts_of(node)])
-        return selectors.matching(nodes, selector, hits)
+            parts = (part for node in nodes for part in (node, *selectors.parts_of(node)))
+            hits = await found_in(selector.text, [text for part in parts for text in selectors.texts_of(part)])
+        found = selectors.matching(nodes, selector, hits)
+        await self._tell(dict.fromkeys(_row_uid(node.uid) for node in found if ":r" in node.uid))
+        return found
+
+    async def tell(self, rows: Iterable[str]) -> None:
+        """Note that these rows were reported to a caller as the last capture read them."""
+        async with self._lock:
+            await self._tell(rows)
+
+    async def _tell(self, rows: Iterable[str]) -> None:
+        reported = list(rows)
+        if reported:
+            await self.backend.tell(reported)
 
     async def at(self, x: float, y: float) -> list[Node]:
         """Return the topmost node at a screen point and its ancestors, innermost first."""
@@ -171,6 +192,11 @@ class Target:
         return [selectors.described(node) for node in capture.nodes() if _matches_hint(node, hint)][:3]
 
 
+def _row_uid(uid: str) -> str:
+    """Return the uid of the row that a cell belongs to."""
+    return uid.partition(":c")[0]
+
+
 def _type(path: str) -> str:
     return path.rpartition("/")[2].partition("[")[0]
 
@@ -199,18 +225,28 @@ def ask_for(selector: Selector, stage: int | None = None, *, everywhere: bool = 
     )
 
 
-async def until(target: Target, selector: Selector, seconds: float, done: Callable[[list[Node]], bool]) -> list[Node]:
+async def until(
+    target: Target,
+    selector: Selector,
+    seconds: float,
+    done: Callable[[list[Node]], bool],
+    *,
+    exclusive: bool = False,
+) -> list[Node]:
     """Poll with increasing pauses until `done` accepts the nodes that the selector matches.
+
+    With `exclusive` the caller holds the lock of the target.
 
     Raises:
         UiTimeoutError: it did not accept them in time; the details have the last number of matches.
     """
     found: list[Node] = []
     pause = FIRST_PAUSE
+    find = target.find_exclusive if exclusive else target.find
     with anyio.move_on_after(seconds):
         while True:
             try:
-                found = await target.find(selector, ask_for(selector))
+                found = await find(selector, ask_for(selector))
             except UiNoStagesError:
                 found = []
             if done(found):

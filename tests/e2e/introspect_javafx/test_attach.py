@@ -121,12 +121,29 @@ async def test_a_program_of_another_user_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.covers("IN-76")
+async def test_a_program_that_is_just_starting_survives(programs: Programs, screen: str) -> None:
+    process = await anyio.open_process(programs.command("none"), env={**os.environ, "DISPLAY": screen})
+    with anyio.fail_after(PATIENCE):
+        while process.pid not in {jvm.pid for jvm in jvms()}:
+            await anyio.sleep(0)
+
+    with pytest.raises(UiNotEnabledError) as caught:
+        await JavaFxBackend.attach(process.pid)
+
+    survived = process.returncode is None
+    process.kill()
+    await process.aclose()
+    assert survived
+    assert caught.value.details["reason"] == "NO_TOOLKIT"
+
+
+@pytest.mark.covers("IN-76")
 async def test_a_java_program_without_javafx_is_named(programs: Programs, screen: str) -> None:
     async with running(programs.command("none"), screen) as pid:
         with pytest.raises(UiNotEnabledError) as caught:
             await JavaFxBackend.attach(pid)
 
-    assert caught.value.details["reason"] == "NO_JAVAFX"
+    assert caught.value.details["reason"] == "NO_TOOLKIT"
 
 
 @pytest.mark.covers("IN-76")

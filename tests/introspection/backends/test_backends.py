@@ -15,6 +15,7 @@ from ui_mcp.introspection import backends
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.introspection.tools import attach as tool
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.validation import read
 
 TERMINAL = '''
 """A program in a terminal."""
@@ -60,7 +61,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def registry(folder: Path) -> TargetRegistry:
-    config = Config.model_validate({"introspection": {"allow_attach": True}})
+    config = read(Config, {"introspection": {"allow_attach": True}})
     return TargetRegistry(lambda: config, lambda: folder, lambda: None)
 
 

@@ -35,6 +35,8 @@ export function accessibleTextOf(element: Element): AccessibleText {
     case "label":
       // Its text is the label of the field. Repeated here, a query by text would match both.
       return (element as HTMLLabelElement).control ? { leaf: element.childElementCount === 0 } : general(element);
+    case "iframe":
+      return { ...named(element), leaf: false };
     case "canvas":
     case "video":
     case "audio":
@@ -101,7 +103,7 @@ function buttonText(element: Element): string | undefined {
 function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<AccessibleText> {
   const prompt = some("prompt", clean(field.placeholder));
   const hides = field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
-  return hides ? { ...prompt, masked: true } : { ...prompt, ...some("value", wellFormed(field.value.slice(0, TEXT_LENGTH))) };
+  return hides ? { ...prompt, masked: true } : { ...prompt, value: wellFormed(field.value.slice(0, TEXT_LENGTH)) };
 }
 
 function choice(field: HTMLSelectElement): AccessibleText {
@@ -182,7 +184,8 @@ function inlineOnly(element: Element, allowed: (child: Element) => boolean = () 
   for (const child of element.children) {
     if (allowed(child)) continue;
     if (!INLINE.has(child.localName) || isNamed(child) || child.hasAttribute("role") || isOperable(child)) return false;
-    if (child.localName === "a" && child.hasAttribute("href")) return false;
+    // A link without `href` has a handler, or it would be a span.
+    if (child.localName === "a") return false;
     if (child.shadowRoot || !inlineOnly(child, allowed)) return false;
   }
   return true;

@@ -1,9 +1,11 @@
 /** Actions through the DOM, in our own pages and in driven ones. */
 
-import { composedParent, deepFocus } from "./dom";
-import { resolveTarget, clickPoint, ActionError, requireOperable } from "./actionability";
+import { composedParent, deepFocus, frameOffset } from "./dom";
+import { resolveTarget, settledPoint, ActionError, requireOperable } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
 import { rowsOf } from "./refs";
+import { renderRow } from "./rows";
+import { pressBySynthesis } from "./keys";
 import { innerField, isEditable } from "./accessible_text";
 
 export interface Action {
@@ -43,8 +45,16 @@ export function setText(refs: Refs, action: Action): void {
   write(field, action.text ?? "");
 }
 
-/** Insert text at the caret. */
+/** Insert text at the caret; in a field of one line, a line break is a press of Enter. */
 export function insertText(text: string): void {
+  const lines = deepFocus()?.localName === "input" ? text.split(/\r?\n/) : [text];
+  lines.forEach((line, at) => {
+    if (at > 0) pressBySynthesis("ENTER", []);
+    if (line !== "" || lines.length === 1) insertLine(line);
+  });
+}
+
+function insertLine(text: string): void {
   const owner = deepFocus();
   if (!owner || !(isField(owner) || isEditable(owner))) throw new ActionError("UNSUPPORTED_TARGET_TYPE", "No text field has the focus");
   if (!isField(owner)) {
@@ -57,10 +67,10 @@ export function insertText(text: string): void {
   write(owner, owner.value.slice(0, from) + text + owner.value.slice(to), from + text.length);
 }
 
-export function scroll(refs: Refs, action: Action): void {
+export async function scroll(refs: Refs, action: Action): Promise<void> {
   const element = action.target ? resolveTarget(refs, action.target) : document.body;
   if (action.toIndex !== undefined) {
-    const row = rowsOf(element).find(({ index }) => index === action.toIndex)?.row ?? element.children[action.toIndex];
+    const row = await renderRow(element, action.toIndex) ?? (rowsOf(element).length ? null : element.children[action.toIndex]);
     if (!row) throw new ActionError("OUT_OF_RANGE", `There is no row ${action.toIndex}`);
     row.scrollIntoView({ block: "nearest", behavior: "instant" });
     return;
@@ -69,17 +79,31 @@ export function scroll(refs: Refs, action: Action): void {
   scrollable(element, left, top).scrollBy({ left, top, behavior: "instant" });
 }
 
-export function select(refs: Refs, action: Action): void {
+/** Select an option; returns what has to be clicked for that, or null if it is done. */
+export function select(refs: Refs, action: Action): HTMLElement | null {
   const element = resolveTarget(refs, action.target);
   requireOperable(refs, element);
   const field = innerField(element) ?? element;
-  if (field.localName !== "select") throw new ActionError("UNSUPPORTED_TARGET_TYPE", "Click the option instead");
+  if (field.localName !== "select") return choiceIn(element, action);
   const list = field as HTMLSelectElement;
   const options = [...list.options];
   const at = action.index ?? options.findIndex((one) => one.value === action.value || one.text.trim() === action.value);
   if (!options[at]) throw new ActionError("OUT_OF_RANGE", `There is no option ${action.value ?? action.index}`);
   list.selectedIndex = at;
   announce(list, "input", "change");
+  return null;
+}
+
+/** The row, option or tab that a person would click. */
+function choiceIn(element: HTMLElement, action: Action): HTMLElement {
+  const choices = "[role=option],[role=treeitem],[role=row],[role=tab],[role=radio],[role=menuitemradio],tr";
+  if (element.matches(choices) && action.value === undefined && action.index === undefined) return element;
+  const rows = rowsOf(element);
+  const all = rows.length ? rows : [...element.querySelectorAll(choices)].map((row, index) => ({ index, row }));
+  if (!all.length) throw new ActionError("UNSUPPORTED_TARGET_TYPE", "Nothing can be selected in this node; click the option instead");
+  const found = all.find(({ index, row }) => action.value === undefined ? index === action.index : row.textContent.trim() === action.value);
+  if (!found) throw new ActionError("OUT_OF_RANGE", `There is no option ${action.value ?? action.index}`);
+  return found.row as HTMLElement;
 }
 
 /** Return what has to be clicked to reach the requested state; null if it is reached already. */
@@ -87,6 +111,9 @@ export function toggle(refs: Refs, action: Action): HTMLElement | null {
   const element = resolveTarget(refs, action.target);
   requireOperable(refs, element);
   if (action.type === "setChecked") {
+    const box = element.matches("tr,td,[role=row],[role=option],[role=treeitem],[role=gridcell]") && !element.hasAttribute("aria-checked")
+      ? element.querySelector<HTMLElement>("input[type=checkbox],[role=checkbox]") : null;
+    if (box) return isChecked(box) === action.checked ? null : box;
     const field = innerField(element) ?? element;
     const now = field.localName === "input" ? (field as HTMLInputElement).checked : field.getAttribute("aria-checked") === "true";
     return now === action.checked ? null : element;
@@ -98,19 +125,31 @@ export function toggle(refs: Refs, action: Action): HTMLElement | null {
   return (said === "true") === open ? null : element;
 }
 
+function isChecked(box: HTMLElement): boolean {
+  return box.localName === "input" ? (box as HTMLInputElement).checked : box.getAttribute("aria-checked") === "true";
+}
+
 /** Click with synthetic events: those a mouse would cause, then the element's own activation. */
-export function clickBySynthesis(refs: Refs, element: HTMLElement, count: number, force: boolean): void {
-  const spot = clickPoint(refs, element, force);
-  const init = { bubbles: true, cancelable: true, composed: true, clientX: spot.x, clientY: spot.y, button: 0, detail: count };
+export async function clickBySynthesis(refs: Refs, element: HTMLElement, count: number, force: boolean): Promise<void> {
+  const spot = await settledPoint(refs, element, force);
+  const { hit } = spot;
+  const init = { bubbles: true, cancelable: true, composed: true, ...clientPoint(hit, spot), button: 0, detail: count };
   for (let nth = 1; nth <= count; nth++) {
-    element.dispatchEvent(new PointerEvent("pointerdown", { ...init, buttons: 1 }));
-    element.dispatchEvent(new MouseEvent("mousedown", { ...init, buttons: 1, detail: nth }));
+    hit.dispatchEvent(new PointerEvent("pointerdown", { ...init, buttons: 1 }));
+    hit.dispatchEvent(new MouseEvent("mousedown", { ...init, buttons: 1, detail: nth }));
     (innerField(element) ?? element).focus();
-    element.dispatchEvent(new PointerEvent("pointerup", init));
-    element.dispatchEvent(new MouseEvent("mouseup", { ...init, detail: nth }));
-    element.click();
+    hit.dispatchEvent(new PointerEvent("pointerup", init));
+    hit.dispatchEvent(new MouseEvent("mouseup", { ...init, detail: nth }));
+    // Not click(), whose event is at 0,0.
+    hit.dispatchEvent(new PointerEvent("click", { ...init, detail: nth }));
   }
-  if (count === 2) element.dispatchEvent(new MouseEvent("dblclick", init));
+  if (count === 2) hit.dispatchEvent(new MouseEvent("dblclick", init));
+}
+
+/** A point of the top-level viewport in the coordinates of the element's own frame. */
+export function clientPoint(element: Element, spot: { x: number; y: number }): { clientX: number; clientY: number } {
+  const offset = frameOffset(element.ownerDocument);
+  return { clientX: spot.x - offset.x, clientY: spot.y - offset.y };
 }
 
 function fieldOf(element: HTMLElement): Field | HTMLElement {

@@ -12,6 +12,8 @@ export class ActionError extends Error {
 
 export interface ClickPoint {
   element: HTMLElement;
+  /** The innermost element there, which gets the events of a mouse. */
+  hit: HTMLElement;
   x: number;
   y: number;
 }
@@ -23,6 +25,41 @@ export function resolveTarget(refs: Refs, target: NodeRef | undefined): HTMLElem
   return element as HTMLElement;
 }
 
+const ANIMATION_MS = 500;
+
+/** Return a point on the element that a click would reach; wait while an animation moves the element or what covers it. */
+export async function settledPoint(refs: Refs, element: HTMLElement, force: boolean): Promise<ClickPoint> {
+  const end = performance.now() + ANIMATION_MS;
+  for (;;) {
+    try {
+      const point = clickPoint(refs, element, force);
+      if (!isMoving(element) || performance.now() >= end) return point;
+    } catch (error) {
+      if (performance.now() >= end || !(error instanceof ActionError) || !passes(refs, element, error)) throw error;
+    }
+    await new Promise<void>((done) => {
+      requestAnimationFrame(() => done());
+      setTimeout(done, 50);
+    });
+  }
+}
+
+/** Whether a refusal is about to end by itself, with an animation. */
+function passes(refs: Refs, element: HTMLElement, error: ActionError): boolean {
+  if (error.reason !== "COVERED") return ["NOT_VISIBLE", "ZERO_SIZE", "OFFSCREEN"].includes(error.reason) && isMoving(element);
+  const covering = refs.resolve({ uid: (error.details["by"] as { uid: string }).uid });
+  return isMoving(element) || (covering !== null && isMoving(covering));
+}
+
+/** Whether an animation or transition that ends runs on the element or on what it lies in. */
+function isMoving(element: Element): boolean {
+  for (let at: Element | null = element; at; at = composedParent(at)) {
+    const ends = (animation: Animation) => animation.playState === "running" && Number(animation.effect?.getComputedTiming().endTime) < Infinity;
+    if (at.getAnimations().some(ends)) return true;
+  }
+  return false;
+}
+
 /** Scroll the element into view and return a point on it that a click would reach. */
 export function clickPoint(refs: Refs, element: HTMLElement, force: boolean): ClickPoint {
   requireOperable(refs, element);
@@ -31,11 +68,11 @@ export function clickPoint(refs: Refs, element: HTMLElement, force: boolean): Cl
   const now = firstBox(element);
   const [x, y] = [now.x + now.width / 2, now.y + now.height / 2];
   const offset = frameOffset(element.ownerDocument);
-  const spot = { element, x: x + offset.x, y: y + offset.y };
+  const spot = { element, hit: element, x: x + offset.x, y: y + offset.y };
   if (force) return spot;
   if (!inViewport(element, now)) throw new ActionError("OFFSCREEN", "The node cannot be scrolled into view");
   const hit = deepestAt(element.ownerDocument, x, y);
-  if (!hit || belongs(element, hit)) return spot;
+  if (!hit || belongs(element, hit)) return { ...spot, hit: (hit ?? element) as HTMLElement };
   throw new ActionError("COVERED", "Something lies over the node", { by: { uid: refs.uidOf(hit), type: hit.localName } });
 }
 

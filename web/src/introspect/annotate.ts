@@ -4,7 +4,7 @@ import { allRoots } from "./dom";
 import type { Refs } from "./refs";
 import { accessibleTextOf } from "./accessible_text";
 
-const OPERABLE = "a[href],button,input,select,textarea,summary,[role=button],[role=tab],[role=option],[role=menuitem],[tabindex],[onclick]";
+const OPERABLE = "a[href],button,input,select,textarea,summary,[role=button],[role=tab],[role=option],[role=menuitem],[role=row],[role=gridcell],[role=columnheader],[role=treeitem],[tabindex],[onclick]";
 const ID = "ui-mcp-annotations";
 
 export function annotate(refs: Refs): { count: number } {

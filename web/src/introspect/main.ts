@@ -1,16 +1,19 @@
 /** Snapshots and actions inside a page. Calls take and return one JSON string, the cheapest to pass between processes. */
 
-import { type Action, clickBySynthesis, focus, insertText, scroll, select, setText, toggle } from "./act";
+import { type Action, clickBySynthesis, clientPoint, focus, insertText, scroll, select, setText, toggle } from "./act";
 import { annotate, clear } from "./annotate";
+import { frameOffset } from "./dom";
 import { pressBySynthesis } from "./keys";
-import { chainAt, deepestAt, resolveTarget, clickPoint, ActionError } from "./actionability";
-import { createRefs, type NodeRef, type Refs } from "./refs";
+import { chainAt, deepestAt, resolveTarget, settledPoint, ActionError } from "./actionability";
+import { createRefs, type NodeRef, type Refs, StaleRowError } from "./refs";
+import { renderTarget } from "./rows";
 import { type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
 
 export interface Introspector {
   call(request: string): Promise<string>;
   /** The element itself, for a debugger. */
   element(ref: string): Element | null;
+  uidOf(element: Element): string;
 }
 
 interface PageAction extends Action {
@@ -25,10 +28,12 @@ interface PageAction extends Action {
 
 type Request =
   | { op: "capture"; ask: CaptureRequest }
+  | { op: "tell"; rows: string[] }
   | { op: "act"; action: PageAction }
   | { op: "spot"; target: NodeRef; force?: boolean }
   | { op: "at"; x: number; y: number }
   | { op: "box"; target: NodeRef }
+  | { op: "content"; target: NodeRef }
   | { op: "annotate" }
   | { op: "clear" }
   | { op: "idle" };
@@ -37,6 +42,7 @@ type Request =
 export function create(prefix: string): Introspector {
   const refs = createRefs(prefix);
   return {
+    uidOf: (element) => refs.uidOf(element),
     element: (ref) => refs.resolve(JSON.parse(ref) as NodeRef),
     async call(request) {
       try {
@@ -52,10 +58,15 @@ async function answer(refs: Refs, request: Request): Promise<object> {
   switch (request.op) {
     case "capture":
       return capture(refs, request.ask);
+    case "tell":
+      refs.tell(request.rows);
+      return {};
     case "act":
+      await renderTarget(refs, request.action.target);
       return act(refs, request.action);
     case "spot": {
-      const { x, y } = clickPoint(refs, resolveTarget(refs, request.target), request.force ?? false);
+      await renderTarget(refs, request.target);
+      const { x, y } = await settledPoint(refs, resolveTarget(refs, request.target), request.force ?? false);
       return { x, y };
     }
     case "at": {
@@ -69,6 +80,11 @@ async function answer(refs: Refs, request: Request): Promise<object> {
       const { x, y, width, height } = element.getBoundingClientRect();
       return { x, y, width, height };
     }
+    case "content": {
+      const frame = resolveTarget(refs, request.target);
+      const [box, offset] = [frame.getBoundingClientRect(), frameOffset(frame.ownerDocument)];
+      return { x: offset.x + box.x + frame.clientLeft, y: offset.y + box.y + frame.clientTop };
+    }
     case "annotate":
       return annotate(refs);
     case "clear":
@@ -80,7 +96,7 @@ async function answer(refs: Refs, request: Request): Promise<object> {
 }
 
 /** Perform an action by script. Driven pages get real input for what is refused here. */
-function act(refs: Refs, action: PageAction): { click?: string } {
+async function act(refs: Refs, action: PageAction): Promise<{ click?: string }> {
   switch (action.type) {
     case "focus":
       focus(refs, action);
@@ -93,11 +109,12 @@ function act(refs: Refs, action: PageAction): { click?: string } {
       insertText(action.text ?? "");
       return {};
     case "scroll":
-      scroll(refs, action);
+      await scroll(refs, action);
       return {};
-    case "select":
-      select(refs, action);
-      return {};
+    case "select": {
+      const choice = select(refs, action);
+      return choice ? { click: refs.uidOf(choice) } : {};
+    }
     case "setChecked":
     case "expand":
     case "collapse": {
@@ -109,11 +126,12 @@ function act(refs: Refs, action: PageAction): { click?: string } {
       return {};
     case "click":
     case "doubleClick":
-      clickBySynthesis(refs, pointed(refs, action), action.type === "click" ? action.clickCount ?? 1 : 2, action.force ?? false);
+      await clickBySynthesis(refs, pointed(refs, action), action.type === "click" ? action.clickCount ?? 1 : 2, action.force ?? false);
       return {};
     case "hover": {
-      const { element } = clickPoint(refs, pointed(refs, action), action.force ?? false);
-      for (const type of ["pointerover", "mouseover", "mousemove"]) element.dispatchEvent(new MouseEvent(type, { bubbles: true, composed: true }));
+      const spot = await settledPoint(refs, pointed(refs, action), action.force ?? false);
+      const init = { bubbles: true, composed: true, ...clientPoint(spot.hit, spot) };
+      for (const type of ["pointerover", "mouseover", "mousemove"]) spot.hit.dispatchEvent(new MouseEvent(type, init));
       return {};
     }
     default:
@@ -145,6 +163,7 @@ async function idle(): Promise<void> {
 
 function described(error: unknown): { code: string; message: string; details: object } {
   if (error instanceof CaptureError) return { code: error.code, message: error.message, details: {} };
+  if (error instanceof StaleRowError) return { code: "MCP_UI_STALE_REF", message: error.message, details: { now: error.now } };
   if (error instanceof ActionError) {
     const code = error.reason ? "MCP_UI_ACTION_FAILED" : "MCP_UI_NODE_NOT_FOUND";
     return { code, message: error.message, details: error.reason ? { reason: error.reason, ...error.details } : {} };

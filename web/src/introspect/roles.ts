@@ -24,6 +24,14 @@ export function roleOf(element: Element): string {
   return IMPLIED[element.localName] ?? "generic";
 }
 
+/** Whether an element shows nothing that has a name: an icon, a bullet, an empty holder of other elements. */
+export function isDecorative(element: Element, leaf: boolean): boolean {
+  if (element.getAttribute("aria-hidden") === "true" || element.getAttribute("role") === "presentation") return true;
+  const name = element.localName;
+  if (name === "img") return element.getAttribute("alt") === "";
+  return name === "svg" || (name.includes("-") && (!leaf || /icon|spinner|divider|visually-hidden/.test(name)) && !element.hasAttribute("role"));
+}
+
 /** Whether an element is only there for layout. */
 export function arranges(element: Element): boolean {
   return PLAIN.has(element.localName) || (element.localName === "label" && (element as HTMLLabelElement).control !== null);

@@ -3,8 +3,8 @@
 import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
 import { actionability } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
-import { rowsOf } from "./refs";
-import { arranges, roleOf } from "./roles";
+import { describeRows } from "./rows";
+import { arranges, isDecorative, roleOf } from "./roles";
 import { type Secrets, secretsOf } from "./secrets";
 import { clean, isNamed, isOperable, wellFormed, accessibleTextOf } from "./accessible_text";
 
@@ -123,13 +123,17 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   if (disabled) record["x"] = true;
   putText(record, words);
   putStates(walk, record, element, disabled);
-  const role = element.getAttribute("role");
-  if (role) record["er"] = role;
-  if (arranges(element) && !role && !isNamed(element) && !isOperable(element) && !words.label && above.index >= 0) record["y"] = 1;
+  const role = element.getAttribute("role") ?? "";
+  const arranging = role === "" || role === "presentation" || role === "none" || role === "generic";
+  if (!arranging) record["er"] = role;
+  const silent = !words.label && !words.prompt && words.value === undefined && words.selected === undefined && words.checked === undefined;
+  const plain = (arranging && arranges(element)) || isDecorative(element, words.leaf);
+  if (plain && silent && !words.masked && !isNamed(element) && !isOperable(element) && above.index >= 0) record["y"] = 1;
   const box = walk.bounds || walk.screen ? putBounds(walk, record, element, above.box) : null;
   if (walk.accessibility || walk.properties) putAccessibility(walk, record, element, secret);
   if (walk.reach) record["re"] = actionability(walk.refs, element);
-  if (walk.virtualization) putRows(record, element, secret || walk.secret.around(element));
+  const rows = walk.virtualization ? describeRows(walk.refs, element, secret || walk.secret.around(element)) : null;
+  if (rows) record["z"] = rows;
   if (walk.matches?.has(element)) record["q"] = 1;
   if (words.leaf && !walk.ask.internals) return;
   descend(walk, element, { index, box, hidden, disabled, secret }, depth, record);
@@ -143,10 +147,13 @@ function descend(walk: Walk, element: Element, above: Inherited, depth: number, 
     return;
   }
   const counts = new Map<string, number>();
+  const closed = element.localName === "details" && !(element as HTMLDetailsElement).open;
+  const summary = closed ? element.querySelector(":scope > summary") : null;
   for (const child of children) {
     const nth = counts.get(child.localName) ?? 0;
     counts.set(child.localName, nth + 1);
-    visit(walk, child, `${child.localName}[${nth}]`, above, depth + 1);
+    const hidden = above.hidden || (closed && child !== summary);
+    visit(walk, child, `${child.localName}[${nth}]`, hidden === above.hidden ? above : { ...above, hidden }, depth + 1);
   }
 }
 
@@ -177,7 +184,7 @@ export function isDisabled(element: Element): boolean {
 function putText(record: Fields, words: ReturnType<typeof accessibleTextOf>): void {
   if (words.label) record["l"] = words.label;
   if (words.prompt) record["lp"] = words.prompt;
-  if (words.value) record["vt"] = words.value;
+  if (words.value !== undefined) record["vt"] = words.value;
   if (words.selected !== undefined) record["vs"] = words.selected;
   if (words.checked !== undefined) record["vc"] = words.checked;
   if (words.masked) record["k"] = true;
@@ -218,31 +225,6 @@ function putAccessibility(walk: Walk, record: Fields, element: Element, secret: 
   }
   const title = walk.properties && !secret ? clean(element.getAttribute("title")) : "";
   if (title) record["tt"] = title;
-}
-
-function putRows(record: Fields, element: Element, secret: boolean): void {
-  const role = element.getAttribute("role");
-  if (role !== "grid" && role !== "listbox" && role !== "tree" && role !== "treegrid") return;
-  const rows = rowsOf(element);
-  const stated = element.getAttribute("aria-rowcount") ?? rows[0]?.row.getAttribute("aria-setsize");
-  if (!stated) return;
-  const heads = [...element.querySelectorAll("[role=columnheader]")];
-  const columns = heads.map((head, at) => ({ id: head.id || `col${at}`, text: clean(head.textContent) }));
-  const first = rows[0];
-  const last = rows.at(-1);
-  record["z"] = {
-    kind: role, itemsCount: Number(stated), columns,
-    visibleRange: first && last ? { from: first.index, to: last.index } : null,
-    selectedIndices: rows.filter(({ row }) => row.getAttribute("aria-selected") === "true").map(({ index }) => index),
-    focusedIndex: rows.find(({ row }) => row.contains(document.activeElement))?.index ?? null,
-    visibleCells: secret ? [] : rows.map(({ index, row }) => ({ index, cells: cells(row, columns) })),
-  };
-}
-
-function cells(row: Element, columns: { id: string }[]): Fields[] {
-  const found = [...row.querySelectorAll("[role=gridcell],[role=cell],td")];
-  if (!found.length) return [{ columnId: null, text: clean(row.textContent) }];
-  return found.map((cell, at) => ({ columnId: columns[at]?.id ?? `col${at}`, text: clean(cell.textContent) }));
 }
 
 function matchesOf(css: string): Set<Element> {

@@ -1,8 +1,9 @@
-"""Backend for JavaFX programs: talks to the agent inside the JVM, in lines of JSON over a loopback socket."""
+"""Backend for JavaFX and Swing programs: talks to the agent inside the JVM, in lines of JSON over a loopback socket."""
 
 import base64
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +63,7 @@ class Address:
 
 
 class JavaFxBackend:
-    """One JavaFX program with the agent inside it."""
+    """One JavaFX or Swing program with the agent inside it."""
 
     kind = "javafx"
 
@@ -104,6 +105,9 @@ class JavaFxBackend:
 
     async def capture(self, request: CaptureRequest) -> JsonObject:
         return await self._call({"op": "capture", "ask": request.json()})
+
+    async def tell(self, rows: Sequence[str]) -> None:
+        await self._call({"op": "tell", "rows": list(rows)})
 
     async def act(self, action: JsonObject) -> None:
         await self._call({"op": "act", "action": action})
@@ -193,10 +197,12 @@ def attach_javafx(folder: Path, pid: int, *, read_only: bool = False) -> Attachm
     Raises:
         UiNotEnabledError: this is not possible; `details["reason"]` names the cause.
     """
-    title = next((found.command for found in jvms() if found.pid == pid), "")
+    jvm = next((found for found in jvms() if found.pid == pid), None)
+    title = jvm.command if jvm else ""
+    toolkit = "swing" if jvm and jvm.swing else "javafx"
     address = start_agent(pid, read_only=read_only, folder=folder / "agent")
     (folder / "agent" / f"javafx-{pid}.json").unlink(missing_ok=True)
-    return Attachment(f"javafx-{pid}", "javafx", title, pid=pid, port=address.port, token=address.token)
+    return Attachment(f"{toolkit}-{pid}", "javafx", title, pid=pid, port=address.port, token=address.token)
 
 
 def agent_jar(folder: Path) -> Path:
@@ -219,16 +225,18 @@ async def _attach(request: AttachRequest) -> Attachment:
 
 
 def _find_jvm(match: str | None) -> int:
-    running = [jvm for jvm in jvms() if jvm.javafx]
+    running = [jvm for jvm in jvms() if jvm.javafx or jvm.swing]
     matches = [jvm for jvm in running if match and match in jvm.command]
     if len(matches) == 1:
         return matches[0].pid
     names = ", ".join(f"{jvm.pid} {jvm.command}" for jvm in running) or "none"
-    raise UiArgumentError(f"{len(matches)} JavaFX programs match {match!r}\nThere are: {names}. Give pid or match.")
+    raise UiArgumentError(
+        f"{len(matches)} JavaFX and Swing programs match {match!r}\nThere are: {names}. Give pid or match."
+    )
 
 
 async def _open(attached: Attachment) -> JavaFxBackend:
     return await JavaFxBackend.connect(Address(attached.pid, attached.port, attached.token))
 
 
-BACKEND = Backend("javafx", "PID", "process id of a running JavaFX program", _attach, _open)
+BACKEND = Backend("javafx", "PID", "process id of a running JavaFX or Swing program", _attach, _open)

@@ -25,9 +25,10 @@ class Jvm:
     pid: int
     command: str
     javafx: bool
+    swing: bool = False
 
     def json(self) -> dict[str, object]:
-        return {"pid": self.pid, "command": self.command, "javafx": self.javafx}
+        return {"pid": self.pid, "command": self.command, "javafx": self.javafx, "swing": self.swing}
 
 
 def jvms() -> Iterator[Jvm]:
@@ -37,8 +38,9 @@ def jvms() -> Iterator[Jvm]:
         with suppress(OSError):
             maps = (_PROC / str(pid) / "maps").read_text(errors="replace")
             if "libjvm.so" in maps and (_PROC / str(pid)).stat().st_uid == os.getuid():
-                # Both are native libraries of JavaFX.
-                yield Jvm(pid, _main_class(_command_line(pid)), "libglass" in maps or "libprism" in maps)
+                # Native libraries of JavaFX; AWT loads the last one for its first window.
+                javafx = "libglass" in maps or "libprism" in maps
+                yield Jvm(pid, _main_class(_command_line(pid)), javafx, not javafx and "libawt_xawt" in maps)
 
 
 def load_agent(pid: int, jar: Path, options: str) -> None:
@@ -99,8 +101,12 @@ def _attach_socket(pid: int) -> Path:
     # The file tells HotSpot that the signal means "open the attach socket", not "print a thread dump".
     trigger = _create_trigger(home, temporary, namespace_pid)
     try:
-        os.kill(pid, signal.SIGQUIT)
         deadline = monotonic() + SECONDS
+        while not _catches_quit(home):  # a JVM that is still starting would be ended by the signal
+            if monotonic() > deadline:
+                raise _cannot_attach("ATTACH_DISABLED", pid, "It does not handle SIGQUIT (-Xrs);")
+            sleep(0.01)
+        os.kill(pid, signal.SIGQUIT)
         while not path.is_socket():
             if monotonic() > deadline:
                 raise _cannot_attach("ATTACH_DISABLED", pid, "It did not open its attach socket;")
@@ -108,6 +114,13 @@ def _attach_socket(pid: int) -> Path:
     finally:
         trigger.unlink(missing_ok=True)
     return path
+
+
+def _catches_quit(home: Path) -> bool:
+    for line in (home / "status").read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGQUIT - 1) & 1)
+    return True
 
 
 def _create_trigger(home: Path, temporary: Path, namespace_pid: int) -> Path:

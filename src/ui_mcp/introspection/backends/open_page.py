@@ -1,6 +1,6 @@
 """Backend for the page that a person has open: uses the page's own script, so it has no real input."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from ui_mcp.errors import (
     UiArgumentError,
     UiNodeNotFoundError,
     UiNoStagesError,
+    UiStaleRefError,
 )
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import CaptureRequest
@@ -18,7 +19,7 @@ from ui_mcp.introspection.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
 _ERRORS: dict[str, type[IntrospectError]] = {
-    kind.code: kind for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError)
+    kind.code: kind for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError)
 }
 
 
@@ -70,6 +71,9 @@ class PageBackend:
 
     async def at(self, x: float, y: float) -> list[JsonObject]:
         return list((await self._call({"op": "at", "x": x, "y": y}))["chain"])
+
+    async def tell(self, rows: Sequence[str]) -> None:
+        await self._call({"op": "tell", "rows": list(rows)})
 
     async def act(self, action: JsonObject) -> None:
         """Perform an action by script; the page refuses those that need real input, and names the remedy."""

@@ -1,9 +1,10 @@
 """`ui_attach`: attach a program or a page, if the settings allow agents to."""
 
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.fields import OneOf
 from ui_mcp.introspection import targets
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import AttachRequest
@@ -14,23 +15,15 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class AttachArgs(Request):
     """What to attach."""
 
-    kind: str = Field(
-        description="A running program, a page, or a running browser.", json_schema_extra={"enum": [*backends()]}
-    )
-    pid: int | None = Field(None, description="javafx: the process.")
-    match: str | None = Field(None, description="javafx: part of its main class or jar, instead of the process.")
-    url: str | None = Field(None, description="url: the page to open. cdp: the browser's debugging address.")
-    cdp: str | None = Field(None, description="cdp: the browser's debugging address.")
-
-    @field_validator("kind")
-    @classmethod
-    def _known(cls, kind: str) -> str:
-        if kind not in backends():
-            raise PydanticCustomError("kind", "Input should be one of {known}", {"known": ", ".join(backends())})
-        return kind
+    kind: Annotated[str, "A running program, a page, or a running browser.", OneOf(lambda: [*backends()])]
+    pid: Annotated[int | None, "javafx: the process."] = None
+    match: Annotated[str | None, "javafx: part of its main class or jar, instead of the process."] = None
+    url: Annotated[str | None, "url: the page to open. cdp: the browser's debugging address."] = None
+    cdp: Annotated[str | None, "cdp: the browser's debugging address."] = None
 
 
 @tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=invalid_arguments)

@@ -1,6 +1,7 @@
 """`ui_detach`: detach a program or a page."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import Request
@@ -11,10 +12,11 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class DetachArgs(Request):
     """What to let go of."""
 
-    target: str = Field(description="Its id in ui_targets.")
+    target: Annotated[str, "Its id in ui_targets."]
 
 
 @tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=invalid_arguments)

@@ -1,6 +1,7 @@
 """`ui_element_at`: the node at a point of the screen."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
@@ -10,12 +11,13 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class ElementAtArgs(Request):
     """Which point."""
 
-    x: float = Field(description="Screen coordinate (viewport for pages), the space of localToScreen.")
+    x: Annotated[float, "Screen coordinate (viewport for pages), the space of localToScreen."]
     y: float
-    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
 
 
 @tool(

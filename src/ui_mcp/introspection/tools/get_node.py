@@ -1,6 +1,7 @@
 """`ui_get_node`: all properties of one node."""
 
-from pydantic import Field
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import AnyRef, Include, Request
@@ -10,13 +11,14 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class NodeArgs(Request):
     """Which node."""
 
-    ref: AnyRef = Field(description="Ref or bare uid from an earlier answer.")
-    include_children: bool = Field(False, description="Also its direct children.")
-    include: Include = Field(default_factory=Include, description="Sections to leave out; all are on.")
-    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+    ref: Annotated[AnyRef, "uid from an earlier answer."]
+    include_children: Annotated[bool, "Also its direct children."] = False
+    include: Annotated[Include, "Sections to leave out; all are on."] = field(default_factory=Include)
+    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
 
 
 @tool(

@@ -1,11 +1,11 @@
 """`ui_get_snapshot`: the content of a UI, as outline or JSON."""
 
-from typing import Literal
-
-from pydantic import Field
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 from ui_mcp.config import Config
 from ui_mcp.errors import UiArgumentError
+from ui_mcp.fields import Limit
 from ui_mcp.introspection.arguments import AnyRef, Include, Request
 from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, as_tool_result, invalid_arguments
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_both, as_text
@@ -14,20 +14,21 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result
 
 
+@dataclass(frozen=True, slots=True)
 class SnapshotArgs(Request):
     """What to look at, and how closely."""
 
-    target: str | None = Field(None, description='"page" (what the person has open), "browser", or an attached one.')
-    stage: StageChoice = Field("focused", description="Which windows.")
-    stage_index: int | None = Field(None, description="One window by number; wins over `stage`.")
-    format: Literal["outline", "json"] = Field("outline", description="Text for reading, or the UiSnapshot as JSON.")
-    mode: Mode | None = Field(None, description="JSON only: full or compact; absent = full if it fits the budget.")
-    depth: int | None = Field(None, description="Levels below the root.")
-    include: Include = Field(default_factory=Include, description="Sections to add or leave out.")
-    max_tokens: int | None = Field(None, ge=0, description="Budget of the answer (15000; 0 = none).")
-    cursor: str | None = Field(None, description="Go on where a cut answer ended.")
-    since: str | None = Field(None, description="Only what changed since this snapshot id.")
-    root: AnyRef | None = Field(None, description="Only this node and what is below it.")
+    target: Annotated[str | None, '"page" (what the person has open), "browser", or an attached one.'] = None
+    stage: Annotated[StageChoice, "Which windows."] = "focused"
+    stage_index: Annotated[int | None, "One window by number; wins over `stage`."] = None
+    format: Annotated[Literal["outline", "json"], "Text for reading, or the UiSnapshot as JSON."] = "outline"
+    mode: Annotated[Mode | None, "JSON only: full or compact; absent = full if it fits the budget."] = None
+    depth: Annotated[int | None, "Levels below the root."] = None
+    include: Annotated[Include, "Sections to add or leave out."] = field(default_factory=Include)
+    max_tokens: Annotated[int | None, "Budget of the answer (15000; 0 = none).", Limit(ge=0)] = None
+    cursor: Annotated[str | None, "Go on where a cut answer ended."] = None
+    since: Annotated[str | None, "Only what changed since this snapshot id."] = None
+    root: Annotated[AnyRef | None, "Only this node and what is below it."] = None
 
 
 @tool(
@@ -74,6 +75,6 @@ async def _snapshot(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
 
 def _defaults(config: Config) -> Defaults:
     given = config.introspection.snapshot_defaults
-    chosen = Include(**given.model_dump(exclude={"depth"}))
+    chosen = Include(given.bounds, given.local_to_screen, given.properties, given.virtualization, given.accessibility)
     limits = Limits(tokens=config.mcp.max_result_chars // 4)  # four characters per token
     return Defaults(given.depth, chosen.sections(frozenset()), limits)

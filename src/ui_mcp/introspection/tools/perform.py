@@ -1,8 +1,10 @@
 """`ui_perform`: perform actions on a UI."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.fields import Limit
 from ui_mcp.introspection.arguments import Actions, Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.perform import ActionBatch, Observe, batch_result, perform
@@ -11,18 +13,20 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
 
 
+@dataclass(frozen=True, slots=True)
 class PerformArgs(Request):
     """What to do."""
 
-    actions: Actions = Field(
-        description="Done in order until one fails: "
+    actions: Annotated[
+        Actions,
+        "Done in order until one fails: "
         '{"type": "click", "target": "a12"}, {"type": "setText", "target": "a7", "text": "Ann"}, '
-        '{"type": "pressKey", "key": "ENTER"}, {"type": "scroll", "target": "a3", "deltaY": -400}, …'
-    )
-    await_ui_idle: bool = Field(True, description="Wait after each action until its effects show.")
-    timeout_ms: int = Field(5000, ge=1, le=600_000, description="Limit for the whole call.")
-    observe: Observe | None = Field(None, description="Also answer what changed (diff), or the outline afterwards.")
-    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+        '{"type": "pressKey", "key": "ENTER"}, {"type": "scroll", "target": "a3", "deltaY": -400}, …',
+    ]
+    await_ui_idle: Annotated[bool, "Wait after each action until its effects show."] = True
+    timeout_ms: Annotated[int, "Limit for the whole call.", Limit(ge=1, le=600_000)] = 5000
+    observe: Annotated[Observe | None, "Also answer what changed (diff), or the outline afterwards."] = None
+    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
 
 
 @tool(

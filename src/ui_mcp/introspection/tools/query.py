@@ -1,8 +1,10 @@
 """`ui_query`: find nodes by selector."""
 
-from pydantic import Field
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from ui_mcp.errors import UiArgumentError
+from ui_mcp.fields import Limit
 from ui_mcp.introspection.arguments import Request, Scope, Selector
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
@@ -12,13 +14,14 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class QueryArgs(Request):
     """What to find."""
 
-    selector: Selector = Field(description="css, text and predicate; all that are given must hold.")
-    scope: Scope = Field(default_factory=Scope, description="Which window: focused, all, or index with stageIndex.")
-    limit: int = Field(50, ge=1, le=1000, description="Most matches to list.")
-    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+    selector: Annotated[Selector, "css, text and predicate; all that are given must hold."]
+    scope: Annotated[Scope, "Which window: focused, all, or index with stageIndex."] = field(default_factory=Scope)
+    limit: Annotated[int, "Most matches to list.", Limit(ge=1, le=1000)] = 50
+    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
 
 
 @tool(

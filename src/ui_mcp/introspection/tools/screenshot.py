@@ -1,11 +1,11 @@
 """`ui_screenshot`: a screenshot of a UI."""
 
 from base64 import b64encode
-from typing import Literal
-
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.fields import Limit
 from ui_mcp.introspection.arguments import AnyRef, Request
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
@@ -14,17 +14,16 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class ScreenshotArgs(Request):
     """What to photograph."""
 
-    stage_index: int | None = Field(None, description="Window by number; absent = the focused one.")
-    ref: AnyRef | None = Field(None, description="Only this node.")
-    max_width: int | None = Field(None, ge=16, le=10_000, description="Scale down to this width.")
-    annotate: bool = Field(False, description="Draw boxes with uids over what can be operated.")
-    format: Literal["image", "json"] = Field("image", description="An image, or {contentType, dataBase64}.")
-    target: str | None = Field(
-        None, description='"browser" or an attached one; a person\'s own page gives no pictures.'
-    )
+    stage_index: Annotated[int | None, "Window by number; absent = the focused one."] = None
+    ref: Annotated[AnyRef | None, "Only this node."] = None
+    max_width: Annotated[int | None, "Scale down to this width.", Limit(ge=16, le=10_000)] = None
+    annotate: Annotated[bool, "Draw boxes with uids over what can be operated."] = False
+    format: Annotated[Literal["image", "json"], "An image, or {contentType, dataBase64}."] = "image"
+    target: Annotated[str | None, '"browser" or an attached one; a person\'s own page gives no pictures.'] = None
 
 
 @tool(

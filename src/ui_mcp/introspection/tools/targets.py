@@ -1,19 +1,24 @@
 """`ui_targets`: the UIs that other tools can use."""
 
+from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
-from ui_mcp.toolkit.functions import NoArgs, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+
+class TargetsArgs(Request):
+    """Nothing: unknown fields are ignored, as by the other tools for looking."""
 
 
 @tool(
     "ui_targets",
-    NoArgs,
+    TargetsArgs,
     title="List UIs",
     annotations=Annotations(read_only=True, idempotent=True),
     refused=invalid_arguments,
 )
-async def targets(registry: TargetRegistry, args: NoArgs, call: Call) -> ToolResult:
+async def targets(registry: TargetRegistry, args: TargetsArgs, call: Call) -> ToolResult:
     """List what ui_get_snapshot and the other looking tools take as `target`, with the reason where one cannot be used.
 
     A person adds JavaFX programs and foreign pages with the command `ui-mcp attach`.

@@ -1,7 +1,9 @@
 """`ui_wait_for`: wait until a node appears or disappears."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
+from ui_mcp.fields import Limit
 from ui_mcp.introspection.arguments import Request, Selector
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
@@ -11,13 +13,14 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
 
+@dataclass(frozen=True, slots=True)
 class WaitForArgs(Request):
     """What to wait for."""
 
-    selector: Selector = Field(description="css, text and predicate; all that are given must hold.")
-    gone: bool = Field(False, description="Wait until nothing matches any more.")
-    timeout_ms: int = Field(5000, ge=1, le=60_000, description="How long at most.")
-    target: str | None = Field(None, description='"page", "browser", or an attached one.')
+    selector: Annotated[Selector, "css, text and predicate; all that are given must hold."]
+    gone: Annotated[bool, "Wait until nothing matches any more."] = False
+    timeout_ms: Annotated[int, "How long at most.", Limit(ge=1, le=60_000)] = 5000
+    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
 
 
 @tool(

@@ -11,15 +11,16 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Starts the agent in a JVM, with a class loader below the one that has loaded JavaFX.
+ * Starts the agent in a JVM, with a class loader below the one that has loaded the toolkit.
  *
  * <p>Apart from this package, the agent's classes are resources of the jar: they must be defined by a loader whose
- * parent is JavaFX's own, which may be invisible from here (module layers, isolated loaders).
+ * parent is the toolkit's own, which may be invisible from here (module layers, isolated loaders).
  */
 public final class Boot {
-    /** A class that every program with the toolkit has loaded, and the class of ours that starts the agent beside it. */
-    private static final String PLATFORM = "javafx.application.Platform";
-    private static final String AGENT = "uimcp.javafx.JavaFxAgent";
+    /** Classes that every program with a toolkit has loaded, and those of ours that start the agent beside them. */
+    private static final String JAVAFX = "javafx.application.Platform";
+    private static final String SWING = "java.awt.Window";
+    private static final Map<String, String> AGENTS = Map.of(JAVAFX, "uimcp.javafx.JavaFxAgent", SWING, "uimcp.swing.SwingAgent");
     /** The system property that holds the running agent, where a second copy of this class can find it. */
     private static final String RUNNING = "uimcp.agent";
     private static final long POLL_MILLIS = 250;
@@ -27,9 +28,9 @@ public final class Boot {
 
     private Boot() {}
 
-    /** Entry point of {@code -javaagent}: waits in the background until the program has loaded JavaFX. */
+    /** Entry point of {@code -javaagent}: waits in the background until the program has loaded a toolkit. */
     public static void premain(String options, Instrumentation jvm) {
-        var waiting = new Thread(() -> startBeside(options, jvm, Long.MAX_VALUE), "ui-mcp wait for JavaFX");
+        var waiting = new Thread(() -> startBeside(options, jvm, Long.MAX_VALUE), "ui-mcp wait for a toolkit");
         waiting.setDaemon(true);
         waiting.start();
     }
@@ -39,12 +40,12 @@ public final class Boot {
         startBeside(options, jvm, System.currentTimeMillis() + ATTACH_MILLIS);
     }
 
-    /** For programs that carry the agent: put the jar on the class path and call this once JavaFX runs. */
+    /** For programs that carry the agent: put the jar on the class path and call this once its toolkit runs. */
     public static void embed(String options) {
         try {
-            start(parse(options), Class.forName(PLATFORM));
+            start(parse(options), Class.forName(JAVAFX));
         } catch (ClassNotFoundException absent) {
-            throw new IllegalStateException("JavaFX is not on the class path", absent);
+            start(parse(options), java.awt.Window.class);
         }
     }
 
@@ -53,23 +54,29 @@ public final class Boot {
         if (forwarded(given)) {
             return;
         }
-        Class<?> platform = awaitPlatform(jvm, deadline);
+        Class<?> platform = awaitToolkit(jvm, deadline);
         if (platform == null) {
-            reportFailure(given, "NO_JAVAFX");
+            reportFailure(given, "NO_TOOLKIT");
         } else {
             start(given, platform);
         }
     }
 
-    /** Return null if JavaFX is not loaded by the deadline. */
-    private static Class<?> awaitPlatform(Instrumentation jvm, long deadline) {
+    /** Return null if neither JavaFX nor Swing is loaded by the deadline. */
+    private static Class<?> awaitToolkit(Instrumentation jvm, long deadline) {
         while (true) {
+            Class<?> swing = null;
             for (Class<?> loaded : jvm.getAllLoadedClasses()) {
-                if (loaded.getName().equals(PLATFORM)) {
+                if (loaded.getName().equals(JAVAFX)) {
                     return loaded;
                 }
+                swing = loaded.getName().equals(SWING) ? loaded : swing;
             }
-            if (System.currentTimeMillis() >= deadline) {
+            boolean late = System.currentTimeMillis() >= deadline;
+            if (swing != null && (late || showsWindow())) {
+                return swing;
+            }
+            if (late) {
                 return null;
             }
             try {
@@ -78,6 +85,16 @@ public final class Boot {
                 return null;
             }
         }
+    }
+
+    /** JavaFX programs may have loaded AWT for its images alone, so only a window says that this is a Swing program. */
+    private static boolean showsWindow() {
+        for (java.awt.Window window : java.awt.Window.getWindows()) {
+            if (window.isShowing()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Pass the options to the running agent; return false if there is none. */
@@ -91,14 +108,14 @@ public final class Boot {
         return false;
     }
 
-    /** Synchronized: a waiting {@code -javaagent} and an attach may find JavaFX at the same moment. */
+    /** Synchronized: a waiting {@code -javaagent} and an attach may find the toolkit at the same moment. */
     @SuppressWarnings("unchecked")
     private static synchronized void start(Map<String, String> options, Class<?> platform) {
         if (forwarded(options)) {
             return;
         }
         try {
-            var agent = new AgentLoader(platform.getClassLoader()).loadClass(AGENT);
+            var agent = new AgentLoader(platform.getClassLoader()).loadClass(AGENTS.get(platform.getName()));
             var started = agent.getMethod("start", Map.class).invoke(null, options);
             System.getProperties().put(RUNNING, (Consumer<Map<String, String>>) started);
         } catch (ReflectiveOperationException | LinkageError broken) {
@@ -133,7 +150,7 @@ public final class Boot {
         }
     }
 
-    /** Defines the classes of the agent from resources of the jar; sees what JavaFX sees. */
+    /** Defines the classes of the agent from resources of the jar; sees what the toolkit sees. */
     private static final class AgentLoader extends ClassLoader {
         AgentLoader(ClassLoader parent) {
             super(parent);

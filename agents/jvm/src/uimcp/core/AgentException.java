@@ -28,6 +28,16 @@ public final class AgentException extends Exception {
         return new AgentException(ErrorCode.INVALID_ARGUMENT, message);
     }
 
+    public boolean hasReason(String reason) {
+        return reason.equals(details.get("reason"));
+    }
+
+    /** Return the uid of what lies over the target, or null if that is not the reason. */
+    public String coveredBy() {
+        Object by = details.get("by");
+        return by instanceof Map ? String.valueOf(((Map<?, ?>) by).get("uid")) : null;
+    }
+
     public AgentException with(String key, Object value) {
         details.put(key, value);
         return this;

@@ -12,7 +12,7 @@ public final class ProgramInfo {
         var app = new LinkedHashMap<String, Object>();
         app.put("pid", ProcessHandle.current().pid());
         app.put("javaVersion", System.getProperty("java.version"));
-        app.put(toolkit + "Version", toolkitVersion);
+        app.put("javafxVersion", toolkit.equals("javafx") ? toolkitVersion : null);
         app.put("mainClass", mainClass());
         app.put("debugFlags", List.of("mcpEnabled"));
         app.put("toolkit", toolkit);

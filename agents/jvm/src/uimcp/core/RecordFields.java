@@ -24,6 +24,13 @@ public final class RecordFields {
         }
     }
 
+    /** Put a text that is not null, truncated: an empty field has a value, the empty one. */
+    public void value(String key, String text) {
+        if (text != null) {
+            put(key, text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) : text);
+        }
+    }
+
     /** Return the keys and values in turns, and begin the next record. */
     public Object[] take() {
         Object[] taken = Arrays.copyOf(pairs, used);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import uimcp.core.Contract.ErrorCode;
 
 /** Gives UI objects uids that stay the same, and finds them again; used on the UI thread only. */
@@ -18,12 +19,9 @@ public final class Refs {
 
     private final String prefix = prefix(ProcessHandle.current().pid());
     private final Map<String, WeakReference<Object>> objects = new HashMap<>();
-    private final Map<String, WeakReference<Object>> rowItems = new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, WeakReference<Object>> eldest) {
-            return size() > MAX_ROWS;
-        }
-    };
+    /** What each row showed when it was last read, and when it was last reported to a caller. */
+    private final Map<String, Supplier<Object>> readItems = bounded();
+    private final Map<String, Supplier<Object>> reportedItems = bounded();
     private final List<String> warnings = new ArrayList<>();
     private long last;
     private int sweepAt = MIN_SWEEP;
@@ -56,14 +54,25 @@ public final class Refs {
         return held == null ? null : held.get();
     }
 
-    /** Remember which item a row showed, so that the row's uid cannot come to mean another item. */
-    public void rememberRow(String rowUid, Object item) {
-        rowItems.put(rowUid, new WeakReference<>(item));
+    /** Note which item a row shows; counts once {@link #tell} says that a caller has seen it. */
+    public synchronized void readRow(String rowUid, Object item) {
+        // Texts stand for items that the model has no object for; they would be collected at once.
+        readItems.put(rowUid, item instanceof String ? () -> item : new WeakReference<>(item)::get);
     }
 
-    /** Throw if the row showed another item when it was read. */
-    public void requireSameItem(String rowUid, int index, Object now) throws AgentException {
-        var remembered = rowItems.get(rowUid);
+    /** From now on these rows mean the items that they showed when they were last read. */
+    public synchronized void tell(List<String> rowUids) {
+        for (String rowUid : rowUids) {
+            var item = readItems.get(rowUid);
+            if (item != null) {
+                reportedItems.put(rowUid, item);
+            }
+        }
+    }
+
+    /** Throw if the row showed another item when it was reported to a caller. */
+    public synchronized void requireSameItem(String rowUid, int index, Object now) throws AgentException {
+        var remembered = reportedItems.get(rowUid);
         Object before = remembered == null ? null : remembered.get();
         if (remembered != null && before != now && (before == null || !before.equals(now))) {
             throw new AgentException(ErrorCode.STALE_REF, "Another item is at row " + index + " now")
@@ -73,6 +82,15 @@ public final class Refs {
 
     public List<String> warnings() {
         return warnings;
+    }
+
+    private static Map<String, Supplier<Object>> bounded() {
+        return new LinkedHashMap<>() {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, Supplier<Object>> eldest) {
+                return size() > MAX_ROWS;
+            }
+        };
     }
 
     private void sweep() {

@@ -121,7 +121,7 @@ public final class Server implements Consumer<Map<String, String>> {
         } catch (AgentException failed) {
             answer.put("error", error(failed.code, failed.getMessage(), failed.details));
         } catch (RuntimeException | LinkageError unexpected) {
-            answer.put("error", error(ErrorCode.INTERNAL, unexpected.toString(), Map.of()));
+            answer.put("error", error(ErrorCode.INTERNAL, "The agent failed: " + unexpected.getClass().getSimpleName(), Map.of()));
         }
         return answer;
     }
@@ -135,6 +135,9 @@ public final class Server implements Consumer<Map<String, String>> {
             case "capture": return toolkit.capture(request.object("ask"), limit);
             case "act":
                 act(request.object("action"), limit);
+                return Map.of();
+            case "tell":
+                toolkit.tell(request.strings("rows"));
                 return Map.of();
             case "idle":
                 toolkit.idle(limit);

@@ -1,11 +1,15 @@
 package uimcp.core;
 
+import java.util.List;
 import java.util.Map;
 
 /** What the server asks of a UI toolkit. Each call takes at most {@code limitMillis}; results are written as JSON. */
 public interface Toolkit {
     /** Read the UI into flat records (contracts/records.schema.json). */
     Map<String, Object> capture(RequestFields request, long limitMillis) throws AgentException;
+
+    /** Note that a caller has seen these rows as the last capture read them. */
+    void tell(List<String> rowUids);
 
     /** Perform one action, if a person could do it now. */
     void act(RequestFields action, long limitMillis) throws AgentException;

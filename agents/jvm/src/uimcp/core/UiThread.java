@@ -15,13 +15,22 @@ public final class UiThread {
         void submit(Runnable work) throws AgentException;
     }
 
+    /** Says why the UI thread will not answer soon, or returns null. */
+    public interface Blockade {
+        AgentException reason();
+    }
+
+    private static final long POLL_MILLIS = 200;
+
     private final String toolkit;
     private final Submitter submitter;
+    private final Blockade blockade;
 
     /** {@code toolkit} names the thread in error messages. */
-    public UiThread(String toolkit, Submitter submitter) {
+    public UiThread(String toolkit, Submitter submitter, Blockade blockade) {
         this.toolkit = toolkit;
         this.submitter = submitter;
+        this.blockade = blockade;
     }
 
     /** Run work and return its result; work that has not begun within the limit is cancelled. */
@@ -29,11 +38,20 @@ public final class UiThread {
         var task = new FutureTask<>(work);
         submitter.submit(task);
         try {
-            return task.get(limitMillis, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException late) {
+            for (long left = limitMillis; ; left -= POLL_MILLIS) {
+                try {
+                    return task.get(Math.min(left, POLL_MILLIS), TimeUnit.MILLISECONDS);
+                } catch (TimeoutException late) {
+                    if (left <= POLL_MILLIS) {
+                        task.cancel(false);
+                        throw late(limitMillis);
+                    }
+                    requireUnblocked();
+                }
+            }
+        } catch (AgentException blocked) {
             task.cancel(false);
-            throw new AgentException(ErrorCode.TIMEOUT,
-                    "The " + toolkit + " thread did not answer within " + limitMillis + " ms");
+            throw blocked;
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new AgentException(ErrorCode.INTERNAL, "interrupted");
@@ -70,19 +88,34 @@ public final class UiThread {
     /** Wait for a latch that a task on the UI thread counts down. */
     public void await(CountDownLatch latch, long limitMillis) throws AgentException {
         try {
-            if (!latch.await(limitMillis, TimeUnit.MILLISECONDS)) {
-                throw new AgentException(ErrorCode.TIMEOUT,
-                        "The " + toolkit + " thread was busy for more than " + limitMillis + " ms");
+            for (long left = limitMillis; !latch.await(Math.min(left, POLL_MILLIS), TimeUnit.MILLISECONDS); left -= POLL_MILLIS) {
+                if (left <= POLL_MILLIS) {
+                    throw late(limitMillis);
+                }
+                requireUnblocked();
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
+    private void requireUnblocked() throws AgentException {
+        AgentException reason = blockade.reason();
+        if (reason != null) {
+            throw reason;
+        }
+    }
+
+    private AgentException late(long limitMillis) {
+        return new AgentException(ErrorCode.TIMEOUT, "The " + toolkit + " thread did not answer within " + limitMillis + " ms");
+    }
+
+    /** The trace goes where the program's own errors go; the caller gets the kind of error only. */
     private static AgentException translated(Throwable cause) {
         if (cause instanceof AgentException) {
             return (AgentException) cause;
         }
-        return new AgentException(ErrorCode.INTERNAL, String.valueOf(cause));
+        cause.printStackTrace();
+        return new AgentException(ErrorCode.INTERNAL, "The program failed at this: " + cause.getClass().getSimpleName());
     }
 }

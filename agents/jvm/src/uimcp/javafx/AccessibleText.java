@@ -83,9 +83,9 @@ final class AccessibleText {
             record.put(RecordField.MASKED, true);
         } else if (node instanceof TextInputControl) {
             record.text(RecordField.PROMPT, ((TextInputControl) node).getPromptText());
-            record.text(RecordField.VALUE_TEXT, ((TextInputControl) node).getText());
+            record.value(RecordField.VALUE_TEXT, ((TextInputControl) node).getText());
         } else if (node instanceof Labeled) {
-            record.text(RecordField.LABEL, ((Labeled) node).getText());
+            record.text(RecordField.LABEL, labelOf((Labeled) node));
             labeled((Labeled) node, record);
         } else if (node instanceof Text) {
             if (!insidePassword(node)) {
@@ -119,6 +119,16 @@ final class AccessibleText {
                 record.put(RecordField.USER_DATA, simple ? data : truncated(data));
             }
         }
+    }
+
+    /** A button that shows only an icon has a tooltip or an accessible text instead. */
+    private static String labelOf(Labeled node) {
+        String text = node.getText();
+        if (text != null && !text.isEmpty()) {
+            return text;
+        }
+        Tooltip tooltip = node.getTooltip();
+        return node.getAccessibleText() != null ? node.getAccessibleText() : tooltip == null ? null : tooltip.getText();
     }
 
     private static void labeled(Labeled node, RecordFields record) {
@@ -163,7 +173,9 @@ final class AccessibleText {
     }
 
     private static void numbers(Node node, RecordFields record) {
-        if (node instanceof Slider) {
+        if (node.getStyleClass().contains("check-menu-item") || node.getStyleClass().contains("radio-menu-item")) {
+            record.put(RecordField.CHECKED, node.getPseudoClassStates().contains(PseudoClass.getPseudoClass("checked")));
+        } else if (node instanceof Slider) {
             record.text(RecordField.VALUE_TEXT, String.valueOf(((Slider) node).getValue()));
         } else if (node instanceof ProgressIndicator) {
             record.text(RecordField.VALUE_TEXT, String.valueOf(((ProgressIndicator) node).getProgress()));

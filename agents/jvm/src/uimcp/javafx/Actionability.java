@@ -42,10 +42,14 @@ final class Actionability {
     static HitPoint hitPoint(NodeRefs refs, Node node, boolean force) throws AgentException {
         requireUsable(refs, node);
         reveal(node);
-        Bounds box = node.localToScene(node.getLayoutBounds());
+        Scene scene = node.getScene();
+        Bounds seen = seenPart(node);
+        if (seen == null && !force) {
+            throw AgentException.actionFailed("OFFSCREEN", "The node cannot be scrolled into view");
+        }
+        Bounds box = seen == null ? node.localToScene(node.getLayoutBounds()) : seen;
         double x = box.getMinX() + box.getWidth() / 2;
         double y = box.getMinY() + box.getHeight() / 2;
-        Scene scene = node.getScene();
         Node hit = pick(scene.getRoot(), x, y);
         if (hit != null && (within(hit, node) || within(node, hit))) {
             return new HitPoint(within(hit, node) ? hit : node, scene, x, y);
@@ -53,8 +57,8 @@ final class Actionability {
         if (force) {
             return new HitPoint(node, scene, x, y);
         }
-        if (hit == null || outside(scene, node, x, y)) {
-            throw AgentException.actionFailed("OFFSCREEN", "The node cannot be scrolled into view");
+        if (hit == null) {
+            throw AgentException.actionFailed("OFFSCREEN", "There is nothing to click at the middle of the node");
         }
         throw AgentException.actionFailed("COVERED", "Something lies over the node")
                 .with("by", Map.of("uid", refs.uid(hit), "type", SceneTree.type(hit)));
@@ -152,6 +156,36 @@ final class Actionability {
 
     private static boolean shown(Node node) {
         return node.isVisible() && !SceneWalker.hiddenBelow(null, node);
+    }
+
+    /** Return the part of a node, in the scene, that neither its window nor a clip cuts off; null if there is none. */
+    private static Bounds seenPart(Node node) {
+        Scene scene = node.getScene();
+        Bounds seen = common(node.localToScene(node.getLayoutBounds()), new BoundingBox(0, 0, scene.getWidth(), scene.getHeight()));
+        for (Node at = node.getParent(); at != null && seen != null; at = at.getParent()) {
+            if (at.getClip() != null) {
+                seen = common(seen, at.localToScene(at.getClip().getBoundsInParent()));
+            }
+        }
+        return seen;
+    }
+
+    private static Bounds common(Bounds one, Bounds other) {
+        double x = Math.max(one.getMinX(), other.getMinX());
+        double y = Math.max(one.getMinY(), other.getMinY());
+        double width = Math.min(one.getMaxX(), other.getMaxX()) - x;
+        double height = Math.min(one.getMaxY(), other.getMaxY()) - y;
+        return width <= 0 || height <= 0 ? null : new BoundingBox(x, y, width, height);
+    }
+
+    /** Return where a node and what it lies in are drawn, and how opaque; differs between two pulses of an animation. */
+    static List<Double> placement(Node node) {
+        var numbers = new ArrayList<Double>();
+        for (Node at = node; at != null; at = at.getParent()) {
+            Bounds box = at.localToScene(at.getBoundsInLocal());
+            numbers.addAll(List.of(box.getMinX(), box.getMinY(), box.getWidth(), box.getHeight(), at.getOpacity()));
+        }
+        return numbers;
     }
 
     private static boolean outside(Scene scene, Node node, double x, double y) {

@@ -9,6 +9,7 @@ import javafx.scene.control.ChoiceBox;
 import javafx.scene.control.ComboBox;
 import javafx.scene.control.ComboBoxBase;
 import javafx.scene.control.Control;
+import javafx.scene.control.IndexedCell;
 import javafx.scene.control.MenuButton;
 import javafx.scene.control.SelectionModel;
 import javafx.scene.control.Spinner;
@@ -23,6 +24,9 @@ import uimcp.core.RequestFields;
 
 /** Performs one action on the JavaFX thread, after checking that a person could do it. */
 final class Actions {
+    /** Reason of a refusal: the gesture is possible only with the real pointer. */
+    static final String NEEDS_POINTER = "NEEDS_POINTER";
+
     private final NodeRefs refs;
     private final RequestFields action;
     private final List<String> modifiers;
@@ -76,11 +80,17 @@ final class Actions {
     }
 
     private Callable<Void> drag() throws AgentException {
-        HitPoint from = Actionability.hitPoint(refs, target("from"), action.flag("force"));
-        HitPoint to = Actionability.hitPoint(refs, target("to"), true);
+        HitPoint from = end("from", action.flag("force"));
+        HitPoint to = end("to", true);
         return work(() -> {
             MouseInput.fire(from, MouseEvent.MOUSE_PRESSED, MouseButton.PRIMARY, 1, modifiers);
-            MouseInput.fire(from, MouseEvent.DRAG_DETECTED, MouseButton.PRIMARY, 1, modifiers);
+            try {
+                MouseInput.fire(from, MouseEvent.DRAG_DETECTED, MouseButton.PRIMARY, 1, modifiers);
+            } catch (IllegalStateException refused) {
+                // JavaFX starts drag and drop only for events that come from the window system.
+                MouseInput.fire(from, MouseEvent.MOUSE_RELEASED, MouseButton.PRIMARY, 1, modifiers);
+                throw AgentException.actionFailed(NEEDS_POINTER, "Drag and drop needs the real pointer");
+            }
             for (int step = 1; step <= 8; step++) {
                 double x = from.x + (to.x - from.x) * step / 8;
                 double y = from.y + (to.y - from.y) * step / 8;
@@ -88,6 +98,15 @@ final class Actions {
             }
             MouseInput.fire(new HitPoint(from.node, from.scene, to.x, to.y), MouseEvent.MOUSE_RELEASED, MouseButton.PRIMARY, 1, modifiers);
         });
+    }
+
+    /** Return an end of a drag: a node, or a point of the screen. */
+    HitPoint end(String key, boolean force) throws AgentException {
+        RequestFields given = action.object(key);
+        if (given != null && given.get("x") instanceof Double && given.get("y") instanceof Double) {
+            return Actionability.hitPointAt(refs, given.number("x", -1), given.number("y", -1));
+        }
+        return Actionability.hitPoint(refs, target(key), force);
     }
 
     private void focus(Node node) throws AgentException {
@@ -116,6 +135,12 @@ final class Actions {
 
     private Callable<Void> setText() throws AgentException {
         Node node = target("target");
+        String given = action.text("text");
+        Callable<Void> value = FieldValues.setter(node, given);
+        if (value != null) {
+            Actionability.requireUsable(refs, node);
+            return value;
+        }
         Node field = node instanceof Spinner ? ((Spinner<?>) node).getEditor()
                 : node instanceof ComboBox && ((ComboBox<?>) node).isEditable() ? ((ComboBox<?>) node).getEditor() : node;
         if (!(field instanceof TextInputControl)) {
@@ -128,7 +153,7 @@ final class Actions {
         }
         return work(() -> {
             text.requestFocus();
-            text.setText(action.text("text"));
+            text.setText(given);
             text.end();
         });
     }
@@ -146,16 +171,23 @@ final class Actions {
     }
 
     private Callable<Void> select() throws AgentException {
-        Node node = target("target");
+        NodeRefs.Row row = refs.row(targetUid());
+        Node node = row == null ? target("target") : row.control;
         Actionability.requireUsable(refs, node);
-        int index = (int) action.number("index", -1);
+        int index = row == null ? (int) action.number("index", -1) : row.index;
+        String value = action.text("value");
         if (SceneTree.isVirtual(node)) {
             Control control = (Control) node;
-            requireInRange(index, VirtualizedControls.count(control));
+            int chosen = index < 0 && value != null ? VirtualizedControls.indexOf(control, value) : index;
+            requireInRange(chosen, VirtualizedControls.count(control));
             return work(() -> {
-                VirtualizedControls.selection(control).clearAndSelect(index);
-                VirtualizedControls.scrollTo(control, index);
+                VirtualizedControls.selection(control).clearAndSelect(chosen);
+                VirtualizedControls.scrollTo(control, chosen);
             });
+        }
+        Callable<Void> field = value == null ? null : FieldValues.setter(node, value);
+        if (field != null) {
+            return field;
         }
         SelectionModel<?> model = node instanceof ComboBox ? ((ComboBox<?>) node).getSelectionModel()
                 : node instanceof ChoiceBox ? ((ChoiceBox<?>) node).getSelectionModel()
@@ -165,7 +197,7 @@ final class Actions {
         }
         List<?> items = node instanceof ComboBox ? ((ComboBox<?>) node).getItems()
                 : node instanceof ChoiceBox ? ((ChoiceBox<?>) node).getItems() : ((TabPane) node).getTabs();
-        int wanted = index >= 0 ? index : position(items, action.text("value"));
+        int wanted = index >= 0 ? index : position(items, value);
         requireInRange(wanted, items.size());
         return work(() -> model.select(wanted));
     }
@@ -188,7 +220,10 @@ final class Actions {
     }
 
     private Callable<Void> setChecked() throws AgentException {
-        Node node = target("target");
+        Node given = target("target");
+        // In a row it is the check box inside that a person would click.
+        Node inside = given instanceof IndexedCell ? given.lookup(".check-box") : null;
+        Node node = inside == null ? given : inside;
         boolean wanted = action.flag("checked");
         if (!(node instanceof CheckBox || node instanceof ToggleButton)) {
             throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The node cannot be checked");
@@ -203,7 +238,8 @@ final class Actions {
     }
 
     private Callable<Void> expand(boolean open) throws AgentException {
-        Node node = target("target");
+        NodeRefs.Row row = refs.row(targetUid());
+        Node node = row == null ? target("target") : row.control;
         Actionability.requireUsable(refs, node);
         if (node instanceof TitledPane) {
             return work(() -> ((TitledPane) node).setExpanded(open));
@@ -214,7 +250,7 @@ final class Actions {
         if (node instanceof MenuButton) {
             return work(open ? ((MenuButton) node)::show : ((MenuButton) node)::hide);
         }
-        int index = (int) action.number("index", -1);
+        int index = row == null ? (int) action.number("index", -1) : row.index;
         if (SceneTree.isVirtual(node) && VirtualizedControls.item((Control) node, index) instanceof javafx.scene.control.TreeItem) {
             return work(() -> VirtualizedControls.expand((Control) node, index, open));
         }
@@ -231,6 +267,11 @@ final class Actions {
     static MouseButton button(RequestFields action) {
         String name = action.text("button");
         return name == null ? MouseButton.PRIMARY : MouseButton.valueOf(name.toUpperCase());
+    }
+
+    private String targetUid() {
+        RequestFields ref = action.object("target");
+        return ref == null ? null : ref.text("uid");
     }
 
     private Node target(String key) throws AgentException {

@@ -10,7 +10,8 @@ import uimcp.core.UiThread;
 
 /** The JavaFX application thread; no other class submits work to it. */
 final class FxThread {
-    private static final UiThread THREAD = new UiThread("JavaFX", FxThread::submit);
+    private static final UiThread THREAD = new UiThread("JavaFX", FxThread::submit, FxThread::blockade);
+    private static volatile Thread thread;
 
     private FxThread() {}
 
@@ -44,9 +45,25 @@ final class FxThread {
         THREAD.await(done, limitMillis);
     }
 
+    /** A file dialog of the system stops the thread, and nothing in the JVM can see or operate it. */
+    private static AgentException blockade() {
+        Thread blocked = thread;
+        for (StackTraceElement frame : blocked == null ? new StackTraceElement[0] : blocked.getStackTrace()) {
+            if (frame.getClassName().startsWith("com.sun.glass.ui.") && frame.getMethodName().contains("show")
+                    && frame.getClassName().contains("CommonDialogs")) {
+                return AgentException.actionFailed("NATIVE_DIALOG",
+                        "A file dialog of the system is open; the program waits until a person closes it");
+            }
+        }
+        return null;
+    }
+
     private static void submit(Runnable work) throws AgentException {
         try {
-            Platform.runLater(work);
+            Platform.runLater(() -> {
+                thread = Thread.currentThread();
+                work.run();
+            });
         } catch (IllegalStateException notRunning) {
             throw new AgentException(ErrorCode.NO_STAGES, "JavaFX does not run in this program");
         }

@@ -1,13 +1,17 @@
 package uimcp.javafx;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import javafx.scene.Node;
 import uimcp.core.AgentException;
 import uimcp.core.RequestFields;
 import uimcp.core.Toolkit;
 
 /** JavaFX, as the server sees it. */
 final class JavaFxToolkit implements Toolkit {
+    private static final long ANIMATION_NANOS = 500_000_000;
+
     private final NodeRefs refs = new NodeRefs();
 
     @Override
@@ -16,13 +20,54 @@ final class JavaFxToolkit implements Toolkit {
     }
 
     @Override
+    public void tell(List<String> rowUids) {
+        refs.tell(rowUids);
+    }
+
+    @Override
     public void act(RequestFields action, long limitMillis) throws AgentException {
         if (NativePointer.handles(action)) {
-            NativePointer.click(refs, action, limitMillis);
+            NativePointer.perform(refs, action, limitMillis);
             return;
         }
-        Callable<Void> work = FxThread.call(limitMillis, () -> new Actions(refs, action).prepare());
-        FxThread.start(limitMillis, work);
+        Callable<Void> work = prepared(action, limitMillis);
+        try {
+            FxThread.start(limitMillis, work);
+        } catch (AgentException refused) {
+            if (!refused.hasReason(Actions.NEEDS_POINTER)) {
+                throw refused;
+            }
+            NativePointer.perform(refs, action, limitMillis);
+        }
+    }
+
+    /** Check an action; while what covers its target is moving or fading, check again, up to half a second. */
+    private Callable<Void> prepared(RequestFields action, long limitMillis) throws AgentException {
+        long end = System.nanoTime() + ANIMATION_NANOS;
+        while (true) {
+            try {
+                return FxThread.call(limitMillis, () -> new Actions(refs, action).prepare());
+            } catch (AgentException refused) {
+                if (System.nanoTime() >= end || !changing(refused, limitMillis)) {
+                    throw refused;
+                }
+            }
+        }
+    }
+
+    private boolean changing(AgentException refused, long limitMillis) throws AgentException {
+        String covering = refused.coveredBy();
+        if (covering == null) {
+            return false;
+        }
+        List<Double> before = FxThread.call(limitMillis, () -> placement(covering));
+        FxThread.idle(limitMillis);
+        return !before.equals(FxThread.call(limitMillis, () -> placement(covering)));
+    }
+
+    private List<Double> placement(String uid) throws AgentException {
+        Node node = refs.byUid(uid);
+        return node == null ? List.of() : Actionability.placement(node);
     }
 
     @Override

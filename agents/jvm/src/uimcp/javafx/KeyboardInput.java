@@ -15,11 +15,15 @@ import uimcp.core.AgentException;
 final class KeyboardInput {
     private KeyboardInput() {}
 
-    static void type(Scene scene, String text) {
-        text.codePoints().forEach(point -> {
-            String character = new String(Character.toChars(point));
-            fire(scene, KeyEvent.KEY_TYPED, character, KeyCode.UNDEFINED, List.of());
-        });
+    /** Type a text; controls ignore typed line breaks and tabs, so these are presses of ENTER and TAB. */
+    static void type(Scene scene, String text) throws AgentException {
+        for (int point : text.replace("\r\n", "\n").codePoints().toArray()) {
+            if (point == '\n' || point == '\r' || point == '\t') {
+                press(scene, point == '\t' ? "TAB" : "ENTER", List.of());
+            } else {
+                fire(scene, KeyEvent.KEY_TYPED, new String(Character.toChars(point)), KeyCode.UNDEFINED, List.of());
+            }
+        }
     }
 
     static void press(Scene scene, String name, List<String> modifiers) throws AgentException {

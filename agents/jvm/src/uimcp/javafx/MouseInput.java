@@ -30,8 +30,9 @@ final class MouseInput {
     static void fire(HitPoint point, EventType<MouseEvent> type, MouseButton button, int count, List<String> modifiers) {
         boolean down = type == MouseEvent.MOUSE_PRESSED || type == MouseEvent.MOUSE_DRAGGED;
         Node node = point.node;
+        // Without a source JavaFX computes x and y in the coordinates of each node that gets the event.
         var event = new MouseEvent(
-                node, node, type, point.x, point.y, point.screenX(), point.screenY(), button, count,
+                null, node, type, point.x, point.y, point.screenX(), point.screenY(), button, count,
                 modifiers.contains("SHIFT"), modifiers.contains("CONTROL") || modifiers.contains("SHORTCUT"),
                 modifiers.contains("ALT"), modifiers.contains("META"), down && button == MouseButton.PRIMARY,
                 down && button == MouseButton.MIDDLE, down && button == MouseButton.SECONDARY, false, false, true,
@@ -42,14 +43,14 @@ final class MouseInput {
     static void scroll(HitPoint point, double deltaX, double deltaY) {
         Node node = point.node;
         Event.fireEvent(node, new ScrollEvent(
-                node, node, ScrollEvent.SCROLL, point.x, point.y, point.screenX(), point.screenY(), false, false, false,
+                null, node, ScrollEvent.SCROLL, point.x, point.y, point.screenX(), point.screenY(), false, false, false,
                 false, false, false, deltaX, deltaY, deltaX, deltaY, ScrollEvent.HorizontalTextScrollUnits.NONE, 0,
                 ScrollEvent.VerticalTextScrollUnits.NONE, 0, 0, new PickResult(node, point.x, point.y)));
     }
 
     private static void contextMenu(HitPoint point) {
         Event.fireEvent(point.node, new ContextMenuEvent(
-                point.node, point.node, ContextMenuEvent.CONTEXT_MENU_REQUESTED, point.x, point.y, point.screenX(),
+                null, point.node, ContextMenuEvent.CONTEXT_MENU_REQUESTED, point.x, point.y, point.screenX(),
                 point.screenY(), false, new PickResult(point.node, point.x, point.y)));
     }
 }

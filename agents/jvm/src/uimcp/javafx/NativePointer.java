@@ -16,16 +16,48 @@ import uimcp.core.RequestFields;
 /** Clicks with the real mouse pointer, one step per pulse, because the window system acts asynchronously. */
 final class NativePointer {
     private static final int MAX_POLLS = 40;
+    private static final int DRAG_STEPS = 10;
     private static final long PULSE_TIMEOUT_MILLIS = 5000;
 
     private NativePointer() {}
 
     /** Return whether the action asks for the real pointer. */
     static boolean handles(RequestFields action) {
-        return action.flag("native") && List.of("click", "doubleClick").contains(String.valueOf(action.get("type")));
+        return action.flag("native") && List.of("click", "doubleClick", "drag").contains(String.valueOf(action.get("type")));
     }
 
-    static void click(NodeRefs refs, RequestFields action, long limitMillis) throws AgentException {
+    static void perform(NodeRefs refs, RequestFields action, long limitMillis) throws AgentException {
+        if ("drag".equals(action.get("type"))) {
+            drag(refs, action, limitMillis);
+        } else {
+            click(refs, action, limitMillis);
+        }
+    }
+
+    /** Press, move in steps and release, each in a pulse of its own; the drop itself is the window system's work. */
+    private static void drag(NodeRefs refs, RequestFields action, long limitMillis) throws AgentException {
+        var ends = new Actions(refs, action);
+        Window window = FxThread.call(limitMillis, () -> raise(ends.end("from", action.flag("force")).scene.getWindow()));
+        settle(window, limitMillis);
+        Robot robot = FxThread.call(limitMillis, Robot::new);
+        HitPoint from = FxThread.call(limitMillis, () -> ends.end("from", true));
+        HitPoint to = FxThread.call(limitMillis, () -> ends.end("to", true));
+        step(limitMillis, () -> move(robot, from));
+        step(limitMillis, () -> robot.mousePress(MouseButton.PRIMARY));
+        try {
+            for (int nth = 1; nth <= DRAG_STEPS; nth++) {
+                double x = from.screenX() + (to.screenX() - from.screenX()) * nth / DRAG_STEPS;
+                double y = from.screenY() + (to.screenY() - from.screenY()) * nth / DRAG_STEPS;
+                step(limitMillis, () -> robot.mouseMove(x, y));
+            }
+            FxThread.idle(limitMillis);
+        } finally {
+            step(limitMillis, () -> robot.mouseRelease(MouseButton.PRIMARY));
+        }
+        FxThread.idle(limitMillis);
+    }
+
+    private static void click(NodeRefs refs, RequestFields action, long limitMillis) throws AgentException {
         int count = "doubleClick".equals(action.get("type")) ? 2 : (int) action.number("clickCount", 1);
         MouseButton button = Actions.button(action);
         Window window = FxThread.call(limitMillis, () -> raise(new Actions(refs, action).hitPoint().scene.getWindow()));

@@ -1,6 +1,8 @@
 package uimcp.javafx;
 
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javafx.scene.Node;
 import javafx.scene.control.Control;
 import javafx.stage.Window;
@@ -9,10 +11,24 @@ import uimcp.core.Refs;
 
 /**
  * Uids of nodes and windows. Cells are reused for other rows, so a row is named by its control and index,
- * {@code UID:rINDEX}, and a cell of a table by its column as well, {@code UID:rINDEX:cCOLUMN}.
+ * {@code UID:rINDEX}, a cell of a table by its column as well, {@code UID:rINDEX:cCOLUMN}, and a column header
+ * {@code UID:hCOLUMN}.
  */
 final class NodeRefs {
+    private static final Pattern PART = Pattern.compile("(.+?):(?:r(\\d+)(?::c(.+))?|h(.+))");
+
     private final Refs refs = new Refs();
+
+    /** A row of a list, table or tree. */
+    static final class Row {
+        final Control control;
+        final int index;
+
+        Row(Control control, int index) {
+            this.control = control;
+            this.index = index;
+        }
+    }
 
     String uid(Node node) {
         return refs.uid(node, node.getProperties());
@@ -22,9 +38,13 @@ final class NodeRefs {
         return refs.uid(window, window.getProperties());
     }
 
-    /** Remember which item a row shows; a later use of the row's uid is refused if it shows another one. */
-    void rememberRow(String controlUid, int index, Object item) {
-        refs.rememberRow(controlUid + ":r" + index, item);
+    /** Note which item a row shows; once reported, a later use of the row's uid is refused if it shows another one. */
+    void readRow(String controlUid, int index, Object item) {
+        refs.readRow(controlUid + ":r" + index, item);
+    }
+
+    void tell(List<String> rowUids) {
+        refs.tell(rowUids);
     }
 
     List<String> warnings() {
@@ -33,18 +53,36 @@ final class NodeRefs {
 
     /** Return the node with this uid, scrolling to it if it is a row, or null if it is in no scene. */
     Node byUid(String uid) throws AgentException {
-        int colon = uid.indexOf(":r");
-        Object found = refs.find(colon < 0 ? uid : uid.substring(0, colon));
-        if (!(found instanceof Node) || ((Node) found).getScene() == null) {
+        Matcher part = PART.matcher(uid);
+        if (!part.matches()) {
+            return object(uid);
+        }
+        Node control = object(part.group(1));
+        if (control == null || !SceneTree.isVirtual(control)) {
             return null;
         }
-        return colon < 0 ? (Node) found : row((Control) found, uid);
+        if (part.group(4) != null) {
+            return VirtualizedControls.header((Control) control, part.group(4));
+        }
+        Row row = row(uid);
+        return VirtualizedControls.reveal(row.control, row.index, part.group(3));
     }
 
-    private Node row(Control control, String uid) throws AgentException {
-        String[] parts = uid.split(":");
-        int index = Integer.parseInt(parts[1].substring(1));
-        refs.requireSameItem(parts[0] + ":" + parts[1], index, VirtualizedControls.item(control, index));
-        return VirtualizedControls.reveal(control, index, parts.length > 2 ? parts[2].substring(1) : null);
+    /** Return the row that a uid names, or null if it names something else; throws if it shows another item now. */
+    Row row(String uid) throws AgentException {
+        Matcher part = PART.matcher(uid == null ? "" : uid);
+        Node control = part.matches() && part.group(2) != null ? object(part.group(1)) : null;
+        if (control == null || !SceneTree.isVirtual(control)) {
+            return null;
+        }
+        int index = Integer.parseInt(part.group(2));
+        Object item = VirtualizedControls.item((Control) control, index);
+        refs.requireSameItem(part.group(1) + ":r" + index, index, item);
+        return new Row((Control) control, index);
+    }
+
+    private Node object(String uid) {
+        Object found = refs.find(uid);
+        return found instanceof Node && ((Node) found).getScene() != null ? (Node) found : null;
     }
 }

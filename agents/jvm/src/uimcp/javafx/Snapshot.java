@@ -20,7 +20,8 @@ import uimcp.core.Slices;
 
 /** Reads scenes into flat records, in short slices of the JavaFX thread. */
 final class Snapshot {
-    private static final String CSS = "[\\w.#:*> -]+";
+    private static final String COMPOUND = "(?:\\*|[\\w-]+|(?=[.#:]))(?:[.#:][\\w-]+)*";
+    private static final String CSS = "\\s*" + COMPOUND + "(?:(?:\\s*>\\s*|\\s+)" + COMPOUND + ")*\\s*";
 
     private final NodeRefs refs;
     private final RequestFields request;

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Function;
 import javafx.scene.Node;
+import javafx.scene.control.CheckBox;
 import javafx.scene.control.Control;
 import javafx.scene.control.IndexedCell;
 import javafx.scene.control.Labeled;
@@ -18,6 +19,7 @@ import javafx.scene.control.TableView;
 import javafx.scene.control.TreeItem;
 import javafx.scene.control.TreeTableView;
 import javafx.scene.control.TreeView;
+import javafx.scene.control.skin.TableColumnHeader;
 import javafx.scene.control.skin.VirtualFlow;
 import javafx.scene.text.Text;
 import uimcp.core.AgentException;
@@ -46,11 +48,59 @@ final class VirtualizedControls {
             var row = new LinkedHashMap<String, Object>();
             row.put("index", index);
             row.put("cells", columns.isEmpty() ? single(cell) : cells(control, cell, columns));
+            putState(row, control, cell, index);
             rows.add(row);
-            refs.rememberRow(uid, index, item(control, index));
+            refs.readRow(uid, index, item(control, index));
         }
         written.put("visibleCells", rows);
         return written;
+    }
+
+    /** Level and expansion of a tree's row, and the state of a check box in any row. */
+    private static void putState(Map<String, Object> row, Control control, IndexedCell<?> cell, int index) {
+        Object item = item(control, index);
+        if (item instanceof TreeItem) {
+            TreeItem<?> branch = (TreeItem<?>) item;
+            row.put("level", level(branch) - (showsRoot(control) ? 0 : 1));
+            if (!branch.isLeaf()) {
+                row.put("expanded", branch.isExpanded());
+            }
+        }
+        Node box = cell.lookup(".check-box");
+        if (box instanceof CheckBox) {
+            row.put("checked", ((CheckBox) box).isSelected());
+        }
+    }
+
+    private static int level(TreeItem<?> item) {
+        int level = 0;
+        for (TreeItem<?> at = item.getParent(); at != null; at = at.getParent()) {
+            level++;
+        }
+        return level;
+    }
+
+    private static boolean showsRoot(Control control) {
+        return control instanceof TreeView ? ((TreeView<?>) control).isShowRoot() : ((TreeTableView<?>) control).isShowRoot();
+    }
+
+    /** Return the position of the first row with this text, or -1; rows that are not on screen count by their item. */
+    static int indexOf(Control control, String text) {
+        VirtualFlow<?> flow = flow(control);
+        for (int index = 0; index < count(control); index++) {
+            Object item = item(control, index);
+            Object value = item instanceof TreeItem ? ((TreeItem<?>) item).getValue() : item;
+            if (String.valueOf(value).equals(text)) {
+                return index;
+            }
+        }
+        IndexedCell<?> first = flow == null ? null : flow.getFirstVisibleCell();
+        for (int index = first == null ? 0 : first.getIndex(); first != null && index <= flow.getLastVisibleCell().getIndex(); index++) {
+            if (textOf(flow.getCell(index)).equals(text)) {
+                return index;
+            }
+        }
+        return -1;
     }
 
     static String kind(Control control) {
@@ -115,17 +165,38 @@ final class VirtualizedControls {
         if (first == null || last == null || index < first.getIndex() || index > last.getIndex()) {
             scrollTo(control, index);
             control.applyCss();
+            // Twice: some skins, such as those of spreadsheets, place the rows only after the first pass.
+            control.layout();
             control.layout();
         }
         IndexedCell<?> row = flow.getCell(index);
         if (column == null) {
             return row;
         }
-        var columns = columns(control);
-        for (int at = 0; at < columns.size(); at++) {
-            if (columnId(control, columns.get(at)).equals(column)) {
-                Node cell = cellOf(row, columns.get(at));
-                return cell == null ? row : cell;
+        Node cell = cellOf(row, column(control, column));
+        return cell == null ? row : cell;
+    }
+
+    /** Return the header of a column, named by its id or its text. */
+    static Node header(Control control, String name) throws AgentException {
+        TableColumnBase<?, ?> column = column(control, name);
+        for (Node part : control.lookupAll(".column-header")) {
+            if (part instanceof TableColumnHeader && ((TableColumnHeader) part).getTableColumn() == column) {
+                return part;
+            }
+        }
+        throw AgentException.nodeNotFound();
+    }
+
+    private static TableColumnBase<?, ?> column(Control control, String name) throws AgentException {
+        for (TableColumnBase<?, ?> column : columns(control)) {
+            if (columnId(control, column).equals(name)) {
+                return column;
+            }
+        }
+        for (TableColumnBase<?, ?> column : columns(control)) {
+            if (name.equals(column.getText())) {
+                return column;
             }
         }
         throw AgentException.nodeNotFound();

@@ -2,9 +2,10 @@
 
 import itertools
 import os
-import string
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
@@ -14,7 +15,7 @@ from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundEr
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.input import real_input
 from ui_mcp.introspection.backends.chromium.launch import executable, open_closed_shadows, require_debugger
-from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage
+from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import uid_prefixes
@@ -46,6 +47,8 @@ class BrowserBackend:
         self._prefixes = uid_prefixes()
         self._pages: list[DrivenPage] = []
         """In order of opening; the last one has the focus."""
+        self._acted: DrivenPage | None = None
+        self._downloads: TemporaryDirectory[str] | None = None
         self.wait_rendered: Callable[[], Awaitable[None]] | None = None
         """Waits until pages of our own server have rendered its replies to everything they sent."""
         context.on("page", self._on_page)
@@ -74,6 +77,7 @@ class BrowserBackend:
         await context.add_init_script(open_closed_shadows())
         backend = cls(playwright, browser, context)
         backend._unreachable = unreachable
+        backend._downloads = TemporaryDirectory(prefix="ui-mcp-downloads-")
         await backend.open(url)
         if ready:
             with suppress(PlaywrightError):
@@ -152,11 +156,28 @@ class BrowserBackend:
     async def act(self, action: JsonObject) -> None:
         """Perform an action, by real input where a page can distinguish it from a script."""
         given = action.get("target") or action.get("from") or {}
-        await real_input(await self._owner(given), action)
+        self._acted = self._asking(given) if action["type"] == "dialog" else await self._owner(given)
+        await real_input(self._acted, action)
+
+    async def tell(self, rows: Sequence[str]) -> None:
+        by_prefix: dict[str, list[str]] = {}
+        for uid in rows:
+            by_prefix.setdefault(prefix_of({"target": {"uid": uid}}), []).append(uid)
+        for reported in by_prefix.values():
+            owner = await self._owner({"uid": reported[0]})
+            with suppress(DialogOpenError):
+                await owner.call({"op": "tell", "rows": reported, "target": {"uid": reported[0]}})
+
+    def _asking(self, given: JsonObject) -> DrivenPage:
+        """Return the page with an open dialog: the one whose stage is named, else the newest."""
+        pages = [driven for driven in reversed(self._open_pages()) if driven.dialog is not None]
+        named = [driven for driven in pages if given.get("uid") in {f"dialog-{driven.number}", f"page-{driven.number}"}]
+        return self._require_allowed(next(iter([*named, *pages]), self._open_pages()[-1]))
 
     async def idle(self) -> None:
         """Wait for two frames, and for the requests that the page has just made."""
-        driven = await self._focused()
+        acted = self._acted
+        driven = await self._focused() if acted is None or acted.page.is_closed() else acted
         await driven.idle()
         if self.wait_rendered is not None:
             with suppress(DialogOpenError):
@@ -183,6 +204,8 @@ class BrowserBackend:
             await self._browser.close()
         finally:
             await self._playwright.stop()
+            if self._downloads is not None:
+                self._downloads.cleanup()
 
     async def _app(self) -> JsonObject:
         if self._pid is None:
@@ -203,7 +226,9 @@ class BrowserBackend:
 
     def _on_page(self, page: Page) -> None:
         if all(driven.page is not page for driven in self._pages):
-            self._pages.append(DrivenPage(page, self._prefixes))
+            self._pages.append(
+                DrivenPage(page, self._prefixes, Path(self._downloads.name) if self._downloads else None)
+            )
 
     async def _add(self, page: Page) -> None:
         self._on_page(page)
@@ -262,9 +287,9 @@ class BrowserBackend:
 
     async def _owner(self, ref: JsonObject) -> DrivenPage:
         """Return the page of a reference: by the uid prefix, else by the stage in the path, else the focused page."""
-        prefix = (ref.get("uid") or "").rstrip(string.digits + ":r")
+        prefix = prefix_of({"target": ref})
         for driven in self._open_pages():
-            if prefix and driven.prefix == prefix:
+            if driven.owns(prefix):
                 return self._require_allowed(driven)
         path = ref.get("path") or ""
         if path.startswith("/stages["):

@@ -92,10 +92,15 @@ async def _mouse_up(driven: DrivenPage, action: JsonObject) -> None:
 
 
 async def _drag(driven: DrivenPage, action: JsonObject) -> None:
-    await _mouse_down(driven, {"target": action["from"]})
-    x, y = await _point(driven, {"target": action["to"], "force": True})
+    await _mouse_down(driven, _end(action["from"]))
+    x, y = await _point(driven, {**_end(action["to"]), "force": True})
     await driven.unless_dialog(driven.page.mouse.move(x, y, steps=8))
     await driven.unless_dialog(driven.page.mouse.up())
+
+
+def _end(given: JsonObject) -> JsonObject:
+    """Return an end of a drag, a node or a point, as the target of an action."""
+    return given if "x" in given else {"target": given}
 
 
 async def _set_files(driven: DrivenPage, action: JsonObject) -> None:

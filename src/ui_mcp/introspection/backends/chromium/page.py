@@ -3,12 +3,15 @@
 import asyncio
 import base64
 import itertools
+import re
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from playwright.async_api import CDPSession, ConsoleMessage, Dialog, Page, Request, Response
+from playwright.async_api import CDPSession, ConsoleMessage, Dialog, Download, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
 from ui_mcp.errors import (
@@ -17,13 +20,14 @@ from ui_mcp.errors import (
     UiArgumentError,
     UiNodeNotFoundError,
     UiNoStagesError,
+    UiStaleRefError,
     UiTimeoutError,
 )
 from ui_mcp.introspection.backend import ScreenshotRequest
-from ui_mcp.introspection.backends.chromium.launch import script
+from ui_mcp.introspection.backends.chromium.frames import ForeignFrames, FrameScript, spliced
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import guarded, is_person_page, person_page_refused, refuse_person_pages
-from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.jsontypes import JsonObject
 
 R = TypeVar("R")
 _numbers = itertools.count(1)  # module level, so that the stage uids of all browsers differ
@@ -31,8 +35,16 @@ _MAX_PROBLEMS = 50
 _REQUEST_SECONDS = 0.5
 _RECENT_SECONDS = 0.05
 _ERRORS: dict[str, type[IntrospectError]] = {
-    kind.code: kind for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiTimeoutError)
+    kind.code: kind
+    for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError)
 }
+
+
+def prefix_of(request: JsonObject) -> str:
+    """Return the prefix of the uid that a request names: letters before the first digit."""
+    given = request.get("target") or (request.get("action") or {}).get("target") or {}
+    found = re.match("[a-z]+(?=\\d)", given.get("uid") or "")
+    return found[0] if found else ""
 
 
 class DialogOpenError(Exception):
@@ -42,14 +54,18 @@ class DialogOpenError(Exception):
 class DrivenPage:
     """One page of a browser, with the events that it reported."""
 
-    def __init__(self, page: Page, prefixes: Iterator[str]) -> None:
+    def __init__(self, page: Page, prefixes: Iterator[str], downloads: Path | None = None) -> None:
         self.page = page
         self.number = next(_numbers)
         self.prefix = ""
         self.dialog: Dialog | None = None
+        self.downloads = downloads
+        """Where downloads are saved; None leaves them to the browser."""
         self._prefixes = prefixes
         self._session: CDPSession | None = None
-        self._context_id: int | None = None
+        self._script: FrameScript | None = None
+        self._frames = ForeignFrames(page, prefixes)
+        self._last_capture: tuple[CaptureRequest, JsonObject] | None = None
         self._problems: list[str] = []
         self._failed_bindings: list[str] = []
         """Problems with bindings that the last capture reported."""
@@ -65,6 +81,7 @@ class DrivenPage:
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_finished)
         page.on("requestfailed", self._on_failed)
+        page.on("download", self._on_download)
 
     @property
     def urls(self) -> list[str]:
@@ -87,12 +104,19 @@ class DrivenPage:
                 raise person_page_refused()
 
     async def capture(self, request: CaptureRequest) -> JsonObject:
-        """Read the page; while a native dialog is open, return its URL as title and no nodes."""
+        """Read the page; while a native dialog is open, return what the same request read last, else no nodes."""
+        root = {"target": request.root.json()} if request.root else {}
         try:
-            captured = await self.call({"op": "capture", "ask": request.json()})
+            captured = await self.call({"op": "capture", "ask": request.json(), **root})
             self._failed_bindings = [str(problem) for problem in captured["problems"]]
+            script = self._frames.by_prefix(prefix_of(root)) or await self._main_script()
+            captured = await self.unless_dialog(self._with_frames(script, captured, request))
+            self._last_capture = (request, captured)
             return captured
         except DialogOpenError:
+            # Scripts stand still while a dialog is open, so the page still shows that.
+            if self._last_capture is not None and self._last_capture[0] == request:
+                return self._last_capture[1]
             size = self.page.viewport_size or {"width": 0, "height": 0}
             stage = {"title": self.page.url, "showing": True, "x": 0, "y": 0, **size, "kind": "stage", "nodes": []}
             return {"focus": {"uid": None}, "stage": stage}
@@ -174,7 +198,7 @@ class DrivenPage:
             await self.call({"op": "idle"})
             with anyio.move_on_after(_REQUEST_SECONDS):
                 await self._wait_recent_requests()
-            if self._context_id is None:
+            if self._script is None:
                 await self.page.wait_for_load_state("domcontentloaded")
         except DialogOpenError:
             return
@@ -210,12 +234,10 @@ class DrivenPage:
             if not await anyio.Path(path).is_file():
                 raise UiActionFailedError(f"No such file: {path}", reason="NO_SUCH_FILE")
         await self.call({"op": "box", "target": target})
-        session = await self._cdp_session()
-        expression = f"__uiMcp.element({dumps(dumps(target))})"
-        found = await session.send("Runtime.evaluate", {"expression": expression, "contextId": self._context_id})
+        script = self._frames.by_prefix(prefix_of({"target": target})) or await self._main_script()
         try:
-            handle = {"files": list(paths), "objectId": found["result"]["objectId"]}
-            await session.send("DOM.setFileInputFiles", handle)
+            handle = {"files": list(paths), "objectId": await script.element(target)}
+            await script.session.send("DOM.setFileInputFiles", handle)
         except (PlaywrightError, KeyError) as error:
             raise UiActionFailedError("The node is not a file input", reason="UNSUPPORTED_TARGET_TYPE") from error
 
@@ -236,45 +258,66 @@ class DrivenPage:
                 await self._finished.wait()
 
     async def _evaluate(self, request: JsonObject) -> JsonObject:
+        foreign = self._frames.by_prefix(prefix_of(request))
+        if foreign is not None:
+            return await self._evaluate_in_frame(foreign, request)
         for attempt in range(3):
-            session = await self._cdp_session()
             try:
-                if self._context_id is None:
-                    await self._inject_script(session)
-                answer = await session.send(
-                    "Runtime.evaluate",
-                    {
-                        "expression": guarded(f"__uiMcp.call({dumps(dumps(request))})"),
-                        "contextId": self._context_id,
-                        "awaitPromise": True,
-                        "returnByValue": True,
-                    },
-                )
-                if answer["result"].get("subtype") == "null":
-                    raise person_page_refused()
-                return dict(loads(answer["result"]["value"]))
+                return await (await self._main_script()).call(request)
             except (PlaywrightError, KeyError) as error:
                 # The page has navigated: the isolated context is destroyed, and all uids of that document with it.
-                self._context_id = None
+                self._script = None
+                self._frames.forget()
                 if attempt == 2 or self.page.is_closed():
                     raise UiNoStagesError("The page is gone", reason="GONE") from error
                 await self.page.wait_for_load_state("domcontentloaded")
         raise AssertionError
 
+    async def _evaluate_in_frame(self, frame: FrameScript, request: JsonObject) -> JsonObject:
+        """Send a request to a frame's own script; points and boxes are returned in coordinates of the page."""
+        try:
+            answer = await frame.call(request)
+            if "x" in answer and request["op"] in {"spot", "box", "content"}:
+                x, y = await frame.offset()
+                answer |= {"x": answer["x"] + x, "y": answer["y"] + y}
+        except (PlaywrightError, KeyError) as error:
+            self._frames.forget(frame)
+            raise UiNodeNotFoundError("The frame of this node is gone") from error
+        return answer
+
+    async def _with_frames(self, script: FrameScript, captured: JsonObject, request: CaptureRequest) -> JsonObject:
+        """Return a capture with the content of the frames that the script of the document cannot read."""
+        records: list[JsonObject] = captured["stage"]["nodes"]
+        holders = [record["u"] for record in records if record.get("e", {}).get("crossOrigin")]
+        if not holders:
+            return captured
+        inner: dict[str, list[JsonObject]] = {}
+        offsets: dict[str, tuple[float, float]] = {}
+        for holder, frame in (await self._frames.below(script, holders)).items():
+            with suppress(PlaywrightError, KeyError):
+                answer = await frame.call({"op": "capture", "ask": replace(request, root=None).json()})
+                if "error" not in answer:
+                    inner[holder] = (await self._with_frames(frame, answer, request))["stage"]["nodes"]
+                    offsets[holder] = await frame.offset()
+        nodes = spliced(records, inner, offsets)
+        return {**captured, "stage": {**captured["stage"], "nodes": nodes}}
+
+    async def _main_script(self) -> FrameScript:
+        if self._script is None:
+            session = await self._cdp_session()
+            frames = await session.send("Page.getFrameTree")
+            self.prefix = next(self._prefixes)
+            self._script = await FrameScript.inject(session, frames["frameTree"]["frame"]["id"], self.prefix)
+        return self._script
+
+    def owns(self, prefix: str) -> bool:
+        """Return whether uids of the page or of a frame in it begin with `prefix`."""
+        return bool(prefix) and (self.prefix == prefix or self._frames.by_prefix(prefix) is not None)
+
     async def _cdp_session(self) -> CDPSession:
         if self._session is None:
             self._session = await self.page.context.new_cdp_session(self.page)
         return self._session
-
-    async def _inject_script(self, session: CDPSession) -> None:
-        frames = await session.send("Page.getFrameTree")
-        created = await session.send(
-            "Page.createIsolatedWorld", {"frameId": frames["frameTree"]["frame"]["id"], "worldName": "ui-mcp"}
-        )
-        self._context_id = created["executionContextId"]
-        self.prefix = next(self._prefixes)
-        source = f"{script()};globalThis.__uiMcp = uiMcpIntrospect.create({dumps(self.prefix)}); 0"
-        await session.send("Runtime.evaluate", {"expression": source, "contextId": self._context_id})
 
     def _on_dialog(self, dialog: Dialog) -> None:
         self.dialog = dialog
@@ -298,6 +341,20 @@ class DrivenPage:
     def _on_failed(self, request: Request) -> None:
         self._on_finished(request)
         self._note(f"request: failed {request.method} {request.url} {request.failure or ''}".rstrip())
+
+    async def _on_download(self, download: Download) -> None:
+        name = download.suggested_filename
+        try:
+            failed = await download.failure()
+            place = self.downloads / f"{next(_numbers)}-{Path(name).name}" if self.downloads and not failed else None
+            if place is not None:
+                await download.save_as(place)
+        except PlaywrightError as error:
+            failed = error.message
+            place = None
+        self._note(
+            f"download: {name} " + (f"failed: {failed}" if failed else f"saved as {place}" if place else "finished")
+        )
 
     def _note(self, problem: str) -> None:
         if is_person_page(self.page.url):

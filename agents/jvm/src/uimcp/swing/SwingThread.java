@@ -1,0 +1,41 @@
+package uimcp.swing;
+
+import java.awt.EventQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import uimcp.core.AgentException;
+import uimcp.core.UiThread;
+
+/** The event dispatch thread; no other class submits work to it. */
+final class SwingThread {
+    private static final UiThread THREAD = new UiThread("Swing", EventQueue::invokeLater, () -> null);
+    private static final int ROUNDS = 3;
+
+    private SwingThread() {}
+
+    static <T> T call(long limitMillis, Callable<T> work) throws AgentException {
+        return THREAD.call(limitMillis, work);
+    }
+
+    /** Start work that may block in a modal dialog; see {@link UiThread#start}. */
+    static void start(long limitMillis, Callable<Void> work) throws AgentException {
+        THREAD.start(limitMillis, work);
+    }
+
+    /** Return when the queue has been worked off some times over: handlers queue further work, and painting. */
+    static void idle(long limitMillis) throws AgentException {
+        var done = new CountDownLatch(1);
+        later(ROUNDS, done);
+        THREAD.await(done, limitMillis);
+    }
+
+    private static void later(int rounds, CountDownLatch done) {
+        EventQueue.invokeLater(() -> {
+            if (rounds == 0) {
+                done.countDown();
+            } else {
+                later(rounds - 1, done);
+            }
+        });
+    }
+}
