@@ -15,6 +15,7 @@ from ui_mcp.gateway.openapi.live import DocumentCache, LiveTarget
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, dumps
+from ui_mcp.validation import read
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def make_target(tmp_path: Path) -> MakeTarget:
             settings.setdefault("spec", str(spec))
         settings.setdefault("name", "api")
         return LiveTarget(
-            TargetSettings.model_validate(settings),
+            read(TargetSettings, settings),
             cache=DocumentCache(tmp_path / "cache"),
             store=ResultStore(tmp_path / "results"),
             masker=SecretMasker(),

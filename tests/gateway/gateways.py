@@ -11,6 +11,7 @@ from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.source import Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Call, ToolResult
+from ui_mcp.validation import read
 
 THINGS = document(
     {
@@ -45,7 +46,7 @@ async def gateway(
     settings.setdefault("approvals", {"sync_wait_s": 0.3})
     settings["mcp"] = {"startup_wait_ms": 120_000, **settings.get("mcp", {})}
     around = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
-    async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
+    async with GatewayService(read(GatewaySettings, settings), around).running() as found:
         if ready:
             await found.sources.ready()
         yield found

@@ -21,9 +21,12 @@ from ui_mcp.gateway.mount_connection import MountHandlers
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.definition import ServerDefinition
-from ui_mcp.mcp_server.results import tool_answer
+from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.mcp_server.versions import Client
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult, text_result
+from ui_mcp.validation import read
 
 ADD: JsonObject = {"body": {"name": "boat"}}
 JSON_BODY = {"content": {"application/json": {"schema": {"type": "object"}}}}
@@ -454,6 +457,10 @@ def nested(depth: int) -> Json:
     return value
 
 
+async def ignored(message: JsonObject) -> None:
+    """Take what belongs to a request and say nothing."""
+
+
 @pytest.mark.covers("GW-POL-6")
 @pytest.mark.parametrize("tool", ["shop__addThing", "shop__listThings", "nlui__search", "nlui__call", "policy__decide"])
 @pytest.mark.parametrize("depth", [150, 300, 900])
@@ -465,10 +472,12 @@ async def test_arguments_nested_too_deeply_are_invalid_parameters(
         arguments: JsonObject = {"body": nested(depth)}
         if tool == "nlui__call":
             arguments = {"name": "shop__addThing", "arguments": arguments}
-        with pytest.raises(Exception, match=r"arguments are nested too deeply \(limit 100\)") as caught:
-            await tool_answer(definition, tool, arguments, Call())
+        connection = ClientConnection(McpServer(definition), client=Client("2025-11-25"))
+        params = {"name": tool, "arguments": arguments}
+        answer = await connection.answer({"id": 1, "method": "tools/call", "params": params}, ignored)
 
-    assert caught.value.error.code == -32602  # type: ignore[attr-defined]
+    assert answer["error"]["code"] == -32602
+    assert "arguments are nested too deeply (limit 100)" in answer["error"]["message"]
     assert len(lines(tmp_path)) == 1
     assert not [record for record in caplog.records if record.exc_info]
 
@@ -520,7 +529,7 @@ class Shifty:
 async def mounted(folder: Path, server: Shifty) -> AsyncIterator[GatewayService]:
     around = GatewayContext(folder / "data", folder / "cache", server.connect, mode="guard")
     settings = {"approvals": {"sync_wait_s": 0.3}, "mcp": {"servers": [{"name": "far", "command": "far"}]}}
-    async with GatewayService(GatewaySettings.model_validate(settings), around).running() as found:
+    async with GatewayService(read(GatewaySettings, settings), around).running() as found:
         await found.sources.ready()
         yield found
 

@@ -1,11 +1,14 @@
 """Policy: rules first, then what single tools say, then the mode."""
 
+from typing import Any
+
 import pytest
 
 from ui_mcp.gateway.config.settings import Decision, Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.toolkit.tool import Annotations, Tool
+from ui_mcp.validation import read
 
 GUARD = Policy("guard")
 
@@ -14,7 +17,7 @@ def target(method: str, name: str = "op") -> Entry:
     return Entry(Tool(f"api__{name}", "", "", {}), "api", "target", name, method, "/x", ("tag",))
 
 
-def backend(name: str, **hints: bool) -> Entry:
+def backend(name: str, **hints: Any) -> Entry:
     tool = Tool(f"srv__{name}", "", "", {}, annotations=Annotations(**hints, open_world=None))
     return Entry(tool, "srv", "backend", name)
 
@@ -66,7 +69,7 @@ def test_guard_goes_by_hints_then_by_the_first_word() -> None:
     ],
 )
 def test_the_first_matching_rule_wins(rule: dict[str, object], expected: str) -> None:
-    rules = (Rule.model_validate(rule), Rule(decision="allow"))
+    rules = (read(Rule, rule), Rule(decision="allow"))
 
     assert decision(Policy("guard", rules), target("GET"), body={"path": "/etc/passwd"}) == expected
 

@@ -1,5 +1,6 @@
 """What clients of the gateway see as a whole: names, extra tools, instructions, and how a call ends early."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.toolkit.announcements import Announcement, ListChanged
 from ui_mcp.toolkit.tool import Call
 
 ODD = str(Path(__file__).parents[1] / "integration" / "gateway_upstreams" / "odd_server.py")
@@ -45,19 +47,54 @@ async def test_an_operation_without_an_id_is_named_after_method_and_path(make_ta
 async def test_instructions_name_sources_and_options_within_two_kilobytes(tmp_path: Path, recorder: Recorder) -> None:
     many = [{"name": f"t{n}", "spec": str(tmp_path / "shop.json"), "description": "x" * 500} for n in range(9)]
     async with gateway(tmp_path, recorder, targets=many) as found:
-        text = found.catalog.instructions()
+        text = GatewayToolset(found, mode="compact").instructions()
 
     assert "_fields" in text
     assert "nlui__search" in text
     assert len(text) <= 2000
 
 
+@pytest.mark.covers("GW-SRV-8")
+@pytest.mark.parametrize(("mode", "extra"), [("compact", True), ("full", True), ("full", False)])
+async def test_instructions_recommend_only_listed_tools(
+    mode: str, extra: bool, tmp_path: Path, recorder: Recorder
+) -> None:
+    async with gateway(tmp_path, recorder, catalogue={"extra_tools": extra}) as found:
+        offered = GatewayToolset(found, mode=mode)
+        text = offered.instructions()
+        listed = {tool.name for tool in await offered.tools(Call())}
+
+    named = set(re.findall(r"nlui__\w+", text))
+    assert named <= listed
+    assert bool(named) is (mode == "compact" or extra)
+
+
+@pytest.mark.covers("GW-SRV-9")
+async def test_a_burst_of_changes_is_one_notice(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as found:
+        notices: list[ListChanged] = []
+        said = anyio.Event()
+
+        def listener(announcement: Announcement) -> None:
+            if isinstance(announcement, ListChanged):
+                notices.append(announcement)
+                said.set()
+
+        found.announcements.listen(listener)
+        for _ in range(40):
+            found.catalog.changed()
+        with anyio.fail_after(10):
+            await said.wait()
+
+    assert notices == [ListChanged("tools")]
+
+
 async def test_clients_are_told_of_an_apis_tools_once_they_are_known(tmp_path: Path, recorder: Recorder) -> None:
     async with gateway(tmp_path, recorder, ready=False) as found:
         service = McpServer(gateway_definition(found, GatewayOptions()))
-        early = service.options().instructions or ""
+        early = service.lifecycle.initialize("2025-11-25")["instructions"]
         await found.sources.ready()
-        late = service.options().instructions or ""
+        late = service.lifecycle.initialize("2025-11-25")["instructions"]
 
     assert "\nshop: an HTTP API" in early
     assert "0 tools" not in early

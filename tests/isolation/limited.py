@@ -17,13 +17,14 @@ from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.gateway.web.model_settings import ModelSettingsService
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.validation import read
 
 ROOM = 640 * 1024 * 1024
 """Enough to hold the largest answer twice; a bomb is larger."""
 
 
 def target(folder: Path, **settings: str) -> LiveTarget:
-    given = TargetSettings.model_validate({"name": "api", **settings})
+    given = read(TargetSettings, {"name": "api", **settings})
     return LiveTarget(given, cache=DocumentCache(folder), store=ResultStore(folder), masker=SecretMasker())
 
 

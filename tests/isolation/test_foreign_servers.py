@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +14,14 @@ from gateway.conftest import Recorded, Recorder, Reply, json_reply
 from gateway.gateways import at_its_source, gateway
 from isolation.malformed_server import GREETING
 from ui_mcp.errors import UpstreamError
-from ui_mcp.gateway.mcp import MountedPrompts, MountedResources
+from ui_mcp.gateway.config.configuration import GatewayOptions
+from ui_mcp.gateway.mcp import MountedPrompts, MountedResources, gateway_definition
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.mcp_client import parsing
 from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.transport import HttpUrl
-from ui_mcp.mcp_server import results
+from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.mcp_server.tools import listed_tool
 from ui_mcp.toolkit.tool import Call, Relayed
 
 GOOD = {"name": "good", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
@@ -45,6 +48,63 @@ def server(name: str, **answers: Any) -> dict[str, Any]:
             json.dumps(told)]}  # fmt: skip
 
 
+NOISY = """
+import json, sys
+def say(**message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+capabilities = {"tools": {}, "logging": {}}
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        greeting = {"protocolVersion": "2025-06-18", "capabilities": capabilities}
+        say(id=message["id"], result={**greeting, "serverInfo": {"name": "n", "version": "1"}})
+    elif method == "tools/list":
+        say(id=message["id"], result={"tools": [{"name": "work", "inputSchema": {"type": "object"}}]})
+    elif method == "logging/setLevel":
+        for level in ("debug", message["params"]["level"], "error", "unknown"):
+            said = {"level": level, "logger": "db\\u202e", "data": {"free": 0}}
+            say(method="notifications/message", params=said)
+        say(id=message["id"], result={})
+    elif "id" in message:
+        say(id=message["id"], result={})
+"""
+
+
+@pytest.mark.covers("GW-UPS-11")
+async def test_log_messages_of_a_server_reach_clients_from_their_level_on(tmp_path: Path) -> None:
+    noisy = {"name": "noisy", "command": sys.executable, "args": ["-c", NOISY]}
+    async with gateway(tmp_path, mcp={"servers": [noisy]}) as found:
+        service = McpServer(gateway_definition(found, GatewayOptions()))
+        silent, listening = service.subscriptions.connect(), service.subscriptions.connect()
+        listening.set_log_level("warning")
+
+        await found.sources.set_log_level("warning")
+        with anyio.fail_after(30):
+            heard = await listening.get()
+        silent.close()
+
+        assert await silent.get() == []
+
+    assert [(one["params"]["level"], one["params"]["logger"]) for one in heard] == [
+        ("warning", "noisy/db\\u202e"),
+        ("error", "noisy/db\\u202e"),
+    ]
+    assert service.serves("logging/setLevel", "handshake")
+
+
+@pytest.mark.covers("GW-ISO-2")
+async def test_of_two_tools_with_one_name_the_first_is_listed_and_the_health_says_so(tmp_path: Path) -> None:
+    twice = [GOOD, {**GOOD, "description": "second"}, {**GOOD, "name": "other"}]
+
+    async with gateway(tmp_path, mcp={"servers": [server("m", tools_list={"tools": twice})]}) as found:
+        listed = {entry.name: entry.tool.description for entry in found.catalog.entries()}
+        [health] = found.health()
+
+    assert listed == {"m__good": "", "m__other": ""}
+    assert health.tools == 2
+    assert (health.details or {})["notes"] == ["tool 'good' is listed 2 times; the first counts"]
+
+
 @pytest.mark.covers("GW-ISO-2")
 async def test_a_malformed_tool_is_left_out_or_repaired_and_named_in_the_health(
     tmp_path: Path, recorder: Recorder
@@ -54,7 +114,7 @@ async def test_a_malformed_tool_is_left_out_or_repaired_and_named_in_the_health(
 
     async with gateway(tmp_path, recorder, mcp={"servers": servers}) as found:
         assert not (await at_its_source(found, "shop__listThings", {}, Call())).is_error
-        listed = {entry.name: results.tool(entry.tool) for entry in found.catalog.entries()}
+        listed = {entry.name: listed_tool(entry.tool) for entry in found.catalog.entries()}
         health = {one.name: one for one in found.health()}
         dumps(list(listed.values()))
 

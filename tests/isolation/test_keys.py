@@ -15,6 +15,7 @@ from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.web.model_settings import ModelSettingsService, services
 from ui_mcp.gateway.web.target_settings import TargetSettingsService
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.validation import read
 
 OPENAI = "https://api.openai.com/v1"
 ENVIRONMENT = {"AWS_SECRET_ACCESS_KEY": "canary1", "OPENAI_API_KEY": "canary2", "LLM_KEY": "canary3"}
@@ -28,9 +29,7 @@ def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Model
     file.write_text("llm: {}\n")
 
     def make(**settings: str) -> ModelSettingsService:
-        return ModelSettingsService(
-            ModelSettings.model_validate({"model": "m", **settings}), None, file, tmp_path / "data"
-        )
+        return ModelSettingsService(read(ModelSettings, {"model": "m", **settings}), None, file, tmp_path / "data")
 
     return make
 
@@ -48,12 +47,12 @@ async def test_no_variable_is_sent_to_an_address_of_the_callers_choice(
     with pytest.raises(InvalidArgumentsError):
         await model.test(asked)
     with pytest.raises(InvalidArgumentsError):
-        model.change(asked)
+        await model.change(asked)
     assert recorder.requests == []
 
 
 @pytest.mark.covers("GW-ISO-8")
-def test_a_vendors_variable_is_taken_for_that_vendor_alone(
+async def test_a_vendors_variable_is_taken_for_that_vendor_alone(
     live: Callable[..., ModelSettingsService], tmp_path: Path
 ) -> None:
     model = live()
@@ -63,9 +62,9 @@ def test_a_vendors_variable_is_taken_for_that_vendor_alone(
         {"api_base": "https://api.openai.com:444/v1"},
     ):
         with pytest.raises(InvalidArgumentsError):
-            model.change({"provider": "openai", "model": "m", "api_key_env": "OPENAI_API_KEY", **wrong})
+            await model.change({"provider": "openai", "model": "m", "api_key_env": "OPENAI_API_KEY", **wrong})
 
-    model.change({"provider": "openai", "model": "m", "api_base": OPENAI, "api_key_env": "OPENAI_API_KEY"})
+    await model.change({"provider": "openai", "model": "m", "api_base": OPENAI, "api_key_env": "OPENAI_API_KEY"})
     assert model.settings.api_key == "canary2"
     assert yaml.safe_load((tmp_path / "nlui.yaml").read_text())["llm"]["api_key"] == "${OPENAI_API_KEY}"
     assert {one.variable for _, one in services() if one.api_base.startswith("http://")} == {""}
@@ -86,12 +85,12 @@ def test_a_vendors_variable_is_taken_for_that_vendor_alone(
         ({"provider": "auto"}, {"provider": "gemini"}, False),
     ],
 )
-def test_a_key_stays_while_provider_scheme_host_and_port_do(
+async def test_a_key_stays_while_provider_scheme_host_and_port_do(
     given: JsonObject, changed: JsonObject, kept: bool, live: Callable[..., ModelSettingsService]
 ) -> None:
     model = live(api_key="sk-typed-by-a-person", **given)
 
-    assert model.change(changed)["has_key"] is kept
+    assert (await model.change(changed))["has_key"] is kept
 
 
 @pytest.mark.covers("GW-ISO-5")
@@ -107,17 +106,17 @@ async def test_a_key_does_not_follow_a_redirect_of_a_model_server(
 
 
 @pytest.mark.covers("GW-ISO-5")
-def test_a_proxy_that_could_read_the_key_is_refused(live: Callable[..., ModelSettingsService]) -> None:
+async def test_a_proxy_that_could_read_the_key_is_refused(live: Callable[..., ModelSettingsService]) -> None:
     with pytest.raises(InvalidArgumentsError, match="proxy would read the key"):
-        live(api_key="k", api_base="http://one.example", provider="openai").use_proxy("http://evil.example")
+        await live(api_key="k", api_base="http://one.example", provider="openai").use_proxy("http://evil.example")
 
 
 @pytest.mark.covers("GW-ISO-8")
-def test_what_is_typed_into_the_models_settings_is_not_expanded_after_a_restart(
+async def test_what_is_typed_into_the_models_settings_is_not_expanded_after_a_restart(
     live: Callable[..., ModelSettingsService], tmp_path: Path
 ) -> None:
     typed = {"provider": "openai", "api_base": "http://evil.example/${LLM_KEY}", "model": "$${LLM_KEY}"}
-    live().change({**typed, "api_key": "env:LLM_KEY"})
+    await live().change({**typed, "api_key": "env:LLM_KEY"})
 
     read = loader.load(tmp_path / "nlui.yaml")
     assert {key: read.settings.llm[key] for key in typed} == typed
@@ -126,13 +125,13 @@ def test_what_is_typed_into_the_models_settings_is_not_expanded_after_a_restart(
 
 
 @pytest.mark.covers("GW-ISO-8")
-def test_a_reference_in_the_file_stays_one_when_something_else_changes(
+async def test_a_reference_in_the_file_stays_one_when_something_else_changes(
     live: Callable[..., ModelSettingsService], tmp_path: Path
 ) -> None:
     file = tmp_path / "nlui.yaml"
     model = live(provider="openai", api_base="http://canary3.example", api_key="canary3")
     file.write_text("llm: {provider: openai, api_base: 'http://${LLM_KEY}.example', api_key: '${LLM_KEY}', model: m}\n")
-    model.change({"model": "other"})
+    await model.change({"model": "other"})
 
     assert "canary" not in file.read_text()
     assert loader.load(file).settings.llm["api_base"] == "http://canary3.example"

@@ -1,5 +1,6 @@
 """Streams of the three vendors with parts of a wrong shape: each is an error of that turn, whatever it was."""
 
+import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,8 +70,8 @@ class Canned:
     def __init__(self, events: list[str]) -> None:
         self._events = events
 
-    async def post(self, path: str, body: JsonObject) -> AsyncIterator[ServerEvent]:
-        for event in self._events:
+    async def post(self, path: str, body: JsonObject, end: str = "") -> AsyncIterator[ServerEvent]:
+        for event in itertools.takewhile(lambda one: not end or one.strip() != end, self._events):
             yield ServerEvent("", event)
 
 

@@ -1,19 +1,20 @@
 """`nlui__ask`: answers a question with the gateway's tools and the model of the calling client (MCP sampling)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from secrets import token_hex
+from typing import Annotated
 
 import anyio
-from pydantic import Field
 
 from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.sampling import Sample, SamplingModel
 from ui_mcp.errors import AgentError
-from ui_mcp.gateway.service import GatewayService
+from ui_mcp.fields import Length
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
 from ui_mcp.toolkit.toolset import Toolset
 
@@ -25,39 +26,40 @@ This client lends no model: nlui__ask needs a client with the sampling capabilit
 Call the tools yourself, or talk to nlui's own chat (`nlui serve`)."""
 
 
-class AskArgs(Args):
+@dataclass(frozen=True, slots=True)
+class AskArgs:
     """What to find out or do."""
 
-    question: str = Field(min_length=1, description="The task, in words.")
+    question: Annotated[str, "The task, in words.", Length(least=1)]
 
 
 class AskToolset:
     """The gateway's tools, and `nlui__ask` for clients that support sampling."""
 
-    def __init__(self, gateway: GatewayService, offered: Toolset) -> None:
-        self._offered = offered
-        self._ask = FunctionToolset((gateway, offered), [ask])
+    def __init__(self, offered: Toolset, instructions: Callable[[], str]) -> None:
+        self.offered = offered
+        self.instructions = instructions
+        self._ask = FunctionToolset(self, [ask])
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """List `nlui__ask` only for clients that support sampling."""
-        listed = list(await self._offered.tools(call))
+        listed = list(await self.offered.tools(call))
         return [*listed, *await self._ask.tools(call)] if client_sampling(call) is not None else listed
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        toolset: Toolset = self._ask if name == ask.tool.name else self._offered
+        toolset: Toolset = self._ask if name == ask.tool.name else self.offered
         return await toolset.call(name, arguments, call)
 
 
 @tool("nlui__ask", AskArgs, title="Have a question answered", annotations=Annotations(open_world=True))
-async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call) -> ToolResult:
+async def ask(gateway: AskToolset, args: AskArgs, call: Call) -> ToolResult:
     """Answer a question or carry out a task with the tools of this gateway, thinking with your own model (sampling)."""
     sample = client_sampling(call)
     if sample is None:
         return text_result(WITHOUT_SAMPLING, is_error=True)
-    gateway, offered = context
     takes_tools = bool((call.capabilities.get("sampling") or {}).get("tools") is not None)
     settings = LoopSettings(
-        system=f"{SYSTEM}\n{gateway.catalog.instructions()}",
+        system=f"{SYSTEM}\n{gateway.instructions()}",
         text_policy="implicit_post",
         post_tool=answer.tool.name,
         posts=frozenset({answer.tool.name}),
@@ -70,7 +72,7 @@ async def ask(context: tuple[GatewayService, Toolset], args: AskArgs, call: Call
         raise AgentError("The lease on a new journal is already taken")
     writer = JournalWriter(journal, name, lease)
     await writer.inject([{"message_id": "1", "mime": "text/markdown", "text": args.question}], "1")
-    loop = Loop(SamplingModel(sample, takes_tools=takes_tools), _Answering(offered), writer, settings)
+    loop = Loop(SamplingModel(sample, takes_tools=takes_tools), _Answering(gateway.offered), writer, settings)
     # The journal is in memory: the question is answered within this call and needs no recovery.
     async with anyio.create_task_group() as tasks:
         await loop.turn(_no_new_messages, tasks)
@@ -86,7 +88,8 @@ def client_sampling(call: Call) -> Sample | None:
     return lambda params: ask_client("sampling/createMessage", params)
 
 
-class AnswerArgs(Args):
+@dataclass(frozen=True, slots=True)
+class AnswerArgs:
     """The answer."""
 
     content: str

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -78,10 +78,18 @@ _FIELDS = tuple(field.name for field in fields(AuditRecord))
 class Audit:
     """Appends lines to a file of mode 0600 and rotates it when it grows too large."""
 
-    def __init__(self, file: Path | None, level: str, masker: SecretMasker) -> None:
+    def __init__(
+        self,
+        file: Path | None,
+        level: str,
+        masker: SecretMasker,
+        observer: Callable[[JsonObject, JsonObject], None] = lambda *_: None,
+    ) -> None:
+        """Write to a file; `observer` gets each line and the arguments of its call."""
         self._file = file if level != "off" else None
         self._level = level
         self._masker = masker
+        self._observer = observer
         self._open: FileIO | None = None
         self._unwritten = b""
         self._failing = False
@@ -123,6 +131,7 @@ class Audit:
     def _text(self, line: AuditRecord, arguments: JsonObject) -> str:
         record: JsonObject = {"ts": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
         record |= {name: getattr(line, name) for name in _FIELDS}
+        self._observer(record, arguments)
         exact = canonical(arguments)
         record["bytes_in"] = len(exact)
         # Tells equal calls from different ones without recording the arguments.
@@ -144,6 +153,10 @@ class Audit:
             return recent
         older = [_past_call(line) for line in lines(self._file) if _is_decided(line) and line.get("id") not in known]
         return [*older[-missing:], *recent]
+
+    def lines(self) -> Iterator[JsonObject]:
+        """Return the lines of the file, oldest first; it is read as they are taken."""
+        return lines(self._file) if self._file is not None else iter(())
 
     def close(self) -> None:
         self._unwritten = b""

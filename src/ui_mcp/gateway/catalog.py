@@ -3,8 +3,11 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
+import anyio
+
 from ui_mcp.errors import MountError, UiMcpError, UnknownToolError, UpstreamError
-from ui_mcp.gateway.search import Index
+from ui_mcp.gateway.search.index import Index
+from ui_mcp.gateway.search.vectors import VectorCache, token_vectors
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, Source
 from ui_mcp.isolation import message_of
 from ui_mcp.jsontypes import JsonObject
@@ -20,10 +23,12 @@ _MAX_INSTRUCTIONS = 2_000
 class Catalog:
     """The tools of every source; the routing table is rebuilt lazily after a source has changed."""
 
-    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None, vector_cache: VectorCache | None = None) -> None:
         self._sources: dict[str, Source] = {}
         self._table: dict[str, tuple[Entry, Source]] | None = None
         self._index: Index | None = None
+        self._indexing = anyio.Lock()
+        self._vector_cache = vector_cache
         self._changed = changed
 
     def add(self, source: Source) -> None:
@@ -71,24 +76,28 @@ class Catalog:
     def has(self, name: str) -> bool:
         return name in self._routes()
 
-    def index(self) -> Index:
-        """Return the search index of the current tools, built on first use."""
-        if self._index is None:
-            self._index = Index(self.entries())
-        return self._index
+    async def index(self) -> Index:
+        """Return the search index of the current tools, built with the first search in a worker thread."""
+        async with self._indexing:
+            while (index := self._index) is None:
+                table = self._routes()
+                built = await anyio.to_thread.run_sync(_built_index, self.entries(), self._vector_cache)
+                if self._table is table:  # the tools did not change meanwhile
+                    self._index = built
+        return index
 
-    def instructions(self) -> str:
-        """Return the instructions for models, with those of the sources in mounting order, up to 2,000 characters."""
+    def instructions(self, hints: Sequence[str] = ()) -> str:
+        """Return the instructions for models: how to call, `hints`, and a line for each source in mounting order.
+
+        They are cut at 2,000 characters.
+        """
         lines = [
             "A gateway to other APIs and MCP servers; tools are named SOURCE__TOOL.",
             (
                 "API tools also take: _fields (paths to keep, e.g. items[].id), _max_rows, "
                 "_pages (follow n pages of what only reads), _dry_run (show the request, send nothing)."
             ),
-            (
-                "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name). "
-                "Long answers are cut by row; nlui__more reads on with their handle."
-            ),
+            *hints,
         ]
         for source in self.sources():
             hint = source.instructions()
@@ -133,6 +142,10 @@ class Catalog:
                 for entry in source.entries():
                     self._table.setdefault(entry.name, (entry, source))  # the source mounted first wins
         return self._table
+
+
+def _built_index(entries: Sequence[Entry], cache: VectorCache | None) -> Index:
+    return Index(entries, token_vectors(), cache)
 
 
 async def _contained(source: Source, work: Awaitable[T]) -> T:

@@ -5,10 +5,11 @@ from typing import TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import anyio
+import anyio.lowlevel
 
+from ui_mcp.agent.tools import ControlTools, TurnControl
 from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval
-from ui_mcp.gateway.ask_tool import AskToolset
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
@@ -18,13 +19,17 @@ from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.request import Request
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
+from ui_mcp.toolkit.resource_tools import Unlisted, resource_tools
 from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceTemplate
-from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.toolkit.toolset import Combined, LazyToolset, Toolset
 from ui_mcp.version import bundled_version
 
 JSON = "application/json"
+ASK = "nlui__ask"
 _LIST_TIMEOUT_SECONDS = 5.0
 _log = logger("gateway.resources")
 T = TypeVar("T")
@@ -266,17 +271,57 @@ def _renamed(resource: Resource, server: str) -> Resource:
     return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
 
 
+def _log_levels(gateway: GatewayService) -> Callable[[Request], Awaitable[JsonObject]]:
+    """Return the handler of `logging/setLevel`, which also asks the mounted servers."""
+
+    async def set_level(request: Request) -> JsonObject:
+        level = request.params["level"]
+        request.origin.queue.set_log_level(level)
+        await gateway.sources.set_log_level(level)
+        return {}
+
+    return set_level
+
+
+class SamplingToolset:
+    """The gateway's tools, and `nlui__ask` for clients that lend their model (sampling)."""
+
+    def __init__(self, offered: Toolset, instructions: Callable[[], str]) -> None:
+        self._offered = offered
+        self._asking = LazyToolset(lambda: _ask_toolset(offered, instructions), anyio.lowlevel.checkpoint)
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        lends = call.ask_client is not None and call.capabilities.get("sampling") is not None
+        return await (self._asking if lends else self._offered).tools(call)
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        return await (self._asking if name == ASK else self._offered).call(name, arguments, call)
+
+
+def _ask_toolset(offered: Toolset, instructions: Callable[[], str]) -> Toolset:
+    from ui_mcp.gateway.ask_tool import AskToolset  # lazy: few clients lend their model, and the loop is large
+
+    return AskToolset(offered, instructions)
+
+
 def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> ServerDefinition:
     """Return the gateway as a server definition."""
+    resources = CombinedResources([OwnResources(gateway), MountedResources(gateway)])
+    tools = GatewayToolset(gateway, mode="compact" if options.compact else None)
+    pinned = [
+        Unlisted(gateway.audited(ControlTools(TurnControl()), "loop")),
+        Unlisted(gateway.audited(resource_tools(resources), "resources")),
+    ]
     return ServerDefinition(
         name="nlui",
         title="NLUI gateway",
         version=bundled_version(),
-        toolset=AskToolset(gateway, GatewayToolset(gateway, mode="compact" if options.compact else None)),
-        resources=CombinedResources([OwnResources(gateway), MountedResources(gateway)]),
+        toolset=Combined([*pinned, SamplingToolset(tools, tools.instructions)]),
+        resources=resources,
         announcements=gateway.announcements,
-        instructions=gateway.catalog.instructions,
+        instructions=tools.instructions,
         prompts=MountedPrompts(gateway),
         tools_per_page=gateway.settings.catalogue.page_size,
         list_changed=frozenset({"tools", "resources", "prompts"}),
+        extra_handlers={"logging/setLevel": _log_levels(gateway)},
     )

@@ -1,7 +1,7 @@
 """A mounted MCP server: kept connected, restarted with back-off, its tools listed even while it is down."""
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -55,6 +55,7 @@ class Mount:
         changed: Callable[[ListKind], None] = lambda _: None,
         updated: Callable[[str, JsonObject | None], None] = lambda *_: None,
         state_changed: Callable[[str], None] = lambda _: None,
+        logged: Callable[[JsonObject], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.settings = settings
@@ -62,7 +63,7 @@ class Mount:
         self._changed = changed
         self._updated = updated
         self._state_changed = state_changed
-        self._listeners = MountHandlers(self._on_list_changed, updated, self._on_stderr, ending)
+        self._listeners = MountHandlers(self._on_list_changed, updated, self._on_stderr, logged, ending)
         self.boundary = Boundary(f"server {settings.name}", self._on_failure)
         self.requests = Boundary(f"server {settings.name}, a request", lambda _: None)
         """Contains failures of requests other than calls; they leave the connection open."""
@@ -70,10 +71,12 @@ class Mount:
         self._connection: Connection | None = None
         self._entries: tuple[Entry, ...] = ()
         self._by_name: dict[str, Entry] = {}
+        self._repeated: list[str] = []
         self._first_attempt_done = anyio.Event()
         self._up = anyio.Event()
         self._relist = anyio.Event()
         self._subscriptions: dict[str, int] = {}
+        self._log_level: str | None = None
 
     @property
     def name(self) -> str:
@@ -89,7 +92,8 @@ class Mount:
 
     def health(self) -> Health:
         status = self._status
-        notes = {"notes": list(self._connection.notes)} if self._connection and self._connection.notes else {}
+        found = [*(self._connection.notes if self._connection else ()), *self._repeated]
+        notes = {"notes": found} if found else {}
         where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         return Health(
             self.name,
@@ -105,9 +109,10 @@ class Mount:
         )
 
     def instructions(self) -> str:
-        """Return the server's instructions for agents, prefixed with its name."""
+        """Return the server's name, the number of its tools and its own instructions for agents."""
         text = self._connection.instructions if self._connection else None
-        return f"{self.name}: {text}" if text else ""
+        tools = f" ({len(self._entries)} tools)" if self._entries else ""
+        return f"{self.name}{tools}: {text or 'an MCP server'}"
 
     async def settled(self, seconds: float) -> None:
         """Wait, up to `seconds`, until the server is ready or the first attempt has failed."""
@@ -154,6 +159,13 @@ class Mount:
                 raise self._with_server_name(error, lost=connection.lost.is_set()) from error
         connection = await self._wait_connected()
         return await connection.call(self._permitted(name, permit).local_name, arguments, call)
+
+    async def set_log_level(self, level: str) -> None:
+        """Ask the server for log messages from a level on, now and after a restart."""
+        self._log_level = level
+        if self._connection is not None:
+            with self.requests:
+                await self._connection.set_log_level(level)
 
     async def subscribe(self, uri: str) -> None:
         """Subscribe to a resource at the server; counted per URI, and renewed after a restart."""
@@ -217,6 +229,8 @@ class Mount:
         self._first_attempt_done.set()
         self._changed("tools")
         try:
+            if self._log_level is not None:
+                await self.set_log_level(self._log_level)
             # Clients may have missed updates while the server was down.
             for uri in list(self._subscriptions):
                 if await self._subscribe_upstream(connection, uri):
@@ -270,7 +284,14 @@ class Mount:
         return connection if connection is not None and not connection.lost.is_set() else None
 
     def _adopt(self, tools: Sequence[Tool]) -> None:
-        kept = [tool for tool in tools if _selected(tool.name, self.settings) and self._is_shallow(tool)]
+        first: dict[str, Tool] = {}
+        for tool in tools:
+            first.setdefault(tool.name, tool)
+        uses = Counter(tool.name for tool in tools)
+        self._repeated = [
+            f"tool {name[:60]!r} is listed {n} times; the first counts" for name, n in uses.items() if n > 1
+        ]
+        kept = [tool for tool in first.values() if _selected(tool.name, self.settings) and self._is_shallow(tool)]
         names = tool_names(self.name, [Unnamed(tool.name, tool.name) for tool in kept])
         where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         self._entries = tuple(

@@ -11,7 +11,6 @@ from typing import Protocol
 
 import anyio
 from platformdirs import user_data_path
-from pydantic import TypeAdapter, ValidationError
 
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import DiskError, MountError
@@ -23,6 +22,7 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
+from ui_mcp.validation import InvalidDataError, read, read_json, to_json
 
 
 class Connection(Protocol):
@@ -47,6 +47,10 @@ class Connection(Protocol):
 
     def offers(self, kind: ListKind) -> bool:
         """Return whether the server has the capability for this kind of list."""
+        ...
+
+    async def set_log_level(self, level: str) -> None:
+        """Ask for log messages from a level on."""
         ...
 
     async def ping(self) -> None:
@@ -87,6 +91,7 @@ class MountHandlers:
     list_changed: Callable[[ListKind], None]
     resource_updated: Callable[[str, JsonObject | None], None]
     stderr: Callable[[str], None]
+    logged: Callable[[JsonObject], None] = lambda _: None
     ending: Callable[[], bool] = lambda: False
     """Returns whether the gateway is shutting down; child processes then get less time to exit."""
 
@@ -131,8 +136,6 @@ def _labelled(method: str, params: JsonObject, server: str) -> JsonObject:
 
 
 _log = logger("gateway.mounts")
-_LIST = TypeAdapter(tuple[BackendSettings, ...])
-_FILE = TypeAdapter(dict[str, Json])
 
 
 class SavedMounts:
@@ -146,14 +149,14 @@ class SavedMounts:
     def load(self) -> Sequence[BackendSettings]:
         """Return the saved servers; none, with a warning, if the file is damaged or another account wrote it."""
         try:
-            saved = _FILE.validate_json(self._file.read_bytes())
+            saved = read_json(JsonObject, self._file.read_bytes())
             if not self._is_ours(saved):
                 _log.warning("%s was not written by this account: its servers are not mounted", self._file)
                 return ()
-            return _LIST.validate_python(saved["servers"])
+            return read(list[BackendSettings], saved["servers"])
         except FileNotFoundError:
             return ()
-        except (OSError, ValidationError, KeyError) as error:
+        except (OSError, InvalidDataError, KeyError) as error:
             _log.warning("%s cannot be read, its servers are not mounted: %s", self._file, error)
             return ()
 
@@ -177,7 +180,7 @@ class SavedMounts:
 
     def _write(self, mounts: Sequence[BackendSettings]) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        servers = [mount.model_dump(mode="json", exclude_defaults=True) for mount in mounts]
+        servers = [to_json(mount) for mount in mounts]
         saved = {"servers": servers, "seal": seal(self._file, canonical(servers))}
         write_atomic(self._file, json.dumps(saved, indent=1).encode(), mode=PRIVATE)
 
@@ -204,7 +207,7 @@ def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
 async def _connected(
     settings: BackendSettings, handlers: MountHandlers, hidden: frozenset[str]
 ) -> AsyncIterator[Connection]:
-    # These import the MCP SDK, which a gateway without mounted servers does not need.
+    # Lazily, because a gateway without mounted servers does not need a client.
     from ui_mcp.mcp_client.client import Options, connect
     from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
     from ui_mcp.mcp_client.transport import Command, HttpUrl, SseUrl
@@ -214,6 +217,7 @@ async def _connected(
         start_seconds=settings.start_timeout_s,
         list_changed=handlers.list_changed,
         resource_updated=handlers.resource_updated,
+        logged=handlers.logged,
         stderr=handlers.stderr,
         roots=[_root(root) for root in settings.roots],
         shutdown_timeouts=lambda: FAST_SHUTDOWN if handlers.ending() else ShutdownTimeouts(),
@@ -233,12 +237,20 @@ async def _connected(
             started = True
             yield server
             return
-    except MountError:
-        if started or settings.transport == "http":  # once started, the transport was the right one
+    except MountError as error:
+        # Once started, the transport was the right one; and what cannot be reached cannot be by SSE either.
+        if started or settings.transport == "http" or error.details.get("fatal"):
             raise
+        refused = error
     # Servers that only know SSE answer the streamable transport with 400, 404 or 405.
-    async with connect(SseUrl(settings.url, settings.headers), options) as server:
-        yield server
+    try:
+        async with connect(SseUrl(settings.url, settings.headers), options) as server:
+            started = True
+            yield server
+    except MountError as error:
+        if started:
+            raise
+        raise refused from error
 
 
 def _root(given: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 
@@ -48,7 +48,7 @@ class Policy:
     @property
     def version(self) -> str:
         """A short digest that changes whenever the policy does."""
-        content = [self.mode, [rule.model_dump() for rule in self.rules], dict(sorted(self.fixed.items()))]
+        content = [self.mode, [asdict(rule) for rule in self.rules], dict(sorted(self.fixed.items()))]
         return sha256(dumps(content).encode()).hexdigest()[:16]
 
 

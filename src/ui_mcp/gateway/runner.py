@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
@@ -11,28 +10,18 @@ from pathlib import Path
 import anyio
 from platformdirs import user_cache_path
 
-from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.file_watcher import Rest
-from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, approvals_app, health_route
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, configuration, may_be_secret, read_stamp
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mount_connection import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
-from ui_mcp.gateway.source import health_json
 from ui_mcp.isolation import Boundary
-from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, only_errors, to_stderr
-from ui_mcp.mcp_server.definition import ServerDefinition
-from ui_mcp.mcp_server.transports.routes import McpRoutes
-from ui_mcp.person import last_port, remember_port
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
-from ui_mcp.webserver.person_app import person_link, person_listening
-from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
-from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
 POLL_SECONDS = 0.5
 
@@ -179,64 +168,13 @@ class _AnswerPage:
         finally:
             stop()
 
+        from ui_mcp.gateway.listeners import serve_approvals, show_link  # lazy: most gateways never open a port
+
+        def opened(url: str) -> None:
+            self._own_url = f"{url}/approvals"
+            show_link(url)
+
         try:
-            await serve_approvals(gateway, self._opened)
+            await serve_approvals(gateway, opened)
         except ConfigError as error:  # approvals can still be answered in a terminal
             _log.error("cannot open the approvals page: %s", error.message)
-
-    def _opened(self, url: str) -> None:
-        self._own_url = f"{url}/approvals"
-        # The link contains a one-time code: it may be shown in a terminal, but not in an MCP host's log of stderr.
-        out = sys.stdout if sys.stdout.isatty() else sys.stderr
-        out.write(f"nlui: a call waits for your answer at {person_link(url, 'approvals')}\n")
-        out.flush()
-
-
-async def serve_gateway(
-    gateway: GatewayService, definition: ServerDefinition, listener: socket.socket, host: str
-) -> None:
-    """Serve MCP and health on one listener until cancelled."""
-    endpoints = McpRoutes(definition, post_path="/messages")
-    token = gateway.settings.server.token or None
-    rules = AccessRules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
-    app = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
-    async with listening(app, listener, gateway.settings.server.allowed_users):
-        sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
-        sys.stderr.flush()
-        try:
-            await anyio.sleep_forever()
-        finally:
-            endpoints.close()
-
-
-async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
-    """Serve the approvals page on a loopback port until cancelled; `opened` gets its address."""
-    listener = _person_socket(gateway)
-    port = port_of(listener)
-    pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker)
-    async with person_listening(
-        approvals_app(port, pages, gateway.approvals), listener, gateway.settings.server.allowed_users
-    ):
-        opened(f"http://127.0.0.1:{port}")
-        await anyio.sleep_forever()
-
-
-def approval_routes(gateway: GatewayService) -> Routes:
-    """Return the approval routes, for a listener that authenticates the person."""
-    return ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes()
-
-
-def _person_socket(gateway: GatewayService) -> socket.socket:
-    """Bind the last used port if it is free: the browser keeps its credential per origin."""
-    data = gateway.context.data
-    try:
-        listener = bind("127.0.0.1", last_port(data) or 0)
-    except ConfigError:
-        listener = bind("127.0.0.1", 0)
-    remember_port(data, port_of(listener))
-    return listener
-
-
-def _health(gateway: GatewayService) -> JsonObject:
-    sources = health_json(gateway.health())
-    return {"status": "ok", "tools": len(gateway.catalog.entries()), "sources": sources}

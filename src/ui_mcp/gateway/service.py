@@ -25,8 +25,11 @@ from ui_mcp.gateway.openapi.tools import decisions
 from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
+from ui_mcp.gateway.search.history import SearchHistory
+from ui_mcp.gateway.search.index import Hit
+from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Health
-from ui_mcp.gateway.sources import Sources
+from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, masking
 from ui_mcp.toolkit.announcements import Announcements
@@ -61,12 +64,14 @@ class GatewayService:
         self.masker = SecretMasker()
         self.masker.add(context.secrets)
         self.announcements = context.announcements
-        self.catalog = Catalog(self._catalog_changed)
+        self._notices = ListNotices(self.announcements)
+        self.catalog = Catalog(self._catalog_changed, VectorCache(context.cache / "search-vectors.bin"))
+        self._searches = SearchHistory()
         self.results = ResultStore(context.data / "results")
         self.store = open_store(settings.approvals_in(context.data))
         self.approvals = ApprovalService(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalog.entries()))
-        self._audit = Audit(audit_file(settings, context.data), settings.audit.level, self.masker)
+        self._audit = Audit(audit_file(settings, context.data), settings.audit.level, self.masker, self._searches.note)
         enforcement = EnforcementSettings(self.policy, settings.approvals, context.approval_timeout, context.where)
         self.enforcer = PolicyEnforcer(self.catalog, self.approvals, enforcement, self._audit, self.masker)
         self.admins = frozenset(settings.admins)
@@ -74,6 +79,7 @@ class GatewayService:
             settings,
             self.catalog,
             self.announcements,
+            self._notices,
             make_target=target_factory(context.cache, self.results, self.masker),
             connect=context.connect,
             saved=SavedMounts(context.data / "mounts.json"),
@@ -122,6 +128,15 @@ class GatewayService:
         history = await anyio.to_thread.run_sync(self._audit.history, _REPLAYED_CALLS)
         return replay(self.catalog, self.policy(Call()), rule, history)
 
+    async def search(
+        self, query: str, principal: str, *, limit: int = 8, source: str = "", method: str = ""
+    ) -> list[Hit]:
+        """Find tools by words, by meaning, and by what the principal called after similar searches."""
+        index = await self.catalog.index()
+        await anyio.to_thread.run_sync(self._searches.load, self._audit.lines())
+        learned = self._searches.learned(principal, query)
+        return index.search(query, limit=limit, source=source, method=method, learned=learned)
+
     async def refresh_rules(self) -> None:
         self._standing_rules = tuple(rule for _, rule in await self.store.rules())
         self._policy = None
@@ -137,6 +152,7 @@ class GatewayService:
             await self.refresh_rules()
             self.approvals.on_rule = self.refresh_rules
             async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._notices.run)
                 await self.sources.start(tasks, stack)
                 tasks.start_soon(self._run_approved)
                 tasks.start_soon(self._follow_rules)
@@ -165,4 +181,4 @@ class GatewayService:
 
     def _catalog_changed(self) -> None:
         self._policy = None
-        self.announcements.list_changed("tools")
+        self._notices.changed("tools")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import anyio
 from anyio.abc import TaskGroup
@@ -13,13 +14,38 @@ from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Tar
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connect, SavedMounts
 from ui_mcp.gateway.openapi.live import LiveTarget, MakeTarget
+from ui_mcp.gateway.sanitize import single_line
 from ui_mcp.gateway.source import Health, Kind
 from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_server.params import LOG_LEVELS
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 
+_NOTICE_SECONDS = 0.1
 _OWN_SCHEMES = ("nlui://", "compositor://", "approvals://", "ui://")
+
+
+class ListNotices:
+    """Announces changed lists, each kind once per short while: many sources start and change at the same time."""
+
+    def __init__(self, announcements: Announcements) -> None:
+        self._announcements = announcements
+        self._kinds: set[ListKind] = set()
+        self._due = anyio.Event()
+
+    def changed(self, kind: ListKind) -> None:
+        self._kinds.add(kind)
+        self._due.set()
+
+    async def run(self) -> None:
+        """Announce what has changed until cancelled."""
+        while True:
+            await self._due.wait()
+            await anyio.sleep(_NOTICE_SECONDS)
+            kinds, self._kinds, self._due = self._kinds, set(), anyio.Event()
+            for kind in sorted(kinds):
+                self._announcements.list_changed(kind)
 
 
 class Sources:
@@ -30,6 +56,7 @@ class Sources:
         settings: GatewaySettings,
         catalog: Catalog,
         announcements: Announcements,
+        notices: ListNotices,
         *,
         make_target: MakeTarget,
         connect: Connect,
@@ -38,6 +65,7 @@ class Sources:
         self._settings = settings
         self._catalog = catalog
         self._announcements = announcements
+        self._notices = notices
         self._make_target = make_target
         self._connect = connect
         self._saved_mounts = saved
@@ -47,6 +75,7 @@ class Sources:
         """What could not be set up, by name."""
         self.ending = False
         """Set when the gateway stops: servers that exit then have not failed."""
+        self._log_level: str | None = None
         self._attached: set[str] = set()  # mounts attached at run time
         self._added: set[str] = set()  # targets added at run time
         self._listeners: list[Callable[[str, str | None], None]] = []
@@ -91,13 +120,14 @@ class Sources:
         Raises:
             MountError: there is already a source of this name.
         """
-        settings = settings.model_copy(update={"name": source_name(settings.name)})
+        settings = replace(settings, name=source_name(settings.name))
         mount = Mount(
             settings,
             self._connect,
             changed=lambda kind: self._on_list_changed(kind, settings.name),
             updated=lambda uri, extra: self._on_updated(settings.name, uri, extra),
             state_changed=self._on_state_changed,
+            logged=lambda params: self._on_logged(settings.name, params),
             ending=lambda: self.ending,
         )
         self._catalog.add(mount)
@@ -196,7 +226,7 @@ class Sources:
 
     async def _add_target(self, given: TargetSettings, stack: AsyncExitStack) -> None:
         name = source_name(given.name or given.base_url or given.spec)
-        target = self._make_target(given.model_copy(update={"name": name}), self._settings)
+        target = self._make_target(replace(given, name=name), self._settings)
         await stack.enter_async_context(target)
         try:
             self._catalog.add(target.source)
@@ -259,12 +289,27 @@ class Sources:
         if kind == "tools":
             self._catalog.changed()
         else:
-            self._announcements.list_changed(kind)
+            self._notices.changed(kind)
+
+    async def set_log_level(self, level: str) -> None:
+        """Ask every server for log messages from a level on; the lowest that any client wants counts."""
+        known = LOG_LEVELS.index(self._log_level) if self._log_level else len(LOG_LEVELS)
+        self._log_level = LOG_LEVELS[min(known, LOG_LEVELS.index(level))]
+        async with anyio.create_task_group() as group:
+            for mount in self.mounts.values():
+                group.start_soon(mount.set_log_level, self._log_level)
+
+    def _on_logged(self, server: str, params: JsonObject) -> None:
+        """Relay a log message under the server's name."""
+        level, name = params.get("level"), params.get("logger")
+        if level in LOG_LEVELS:
+            logger = f"{server}/{single_line(name)}" if isinstance(name, str) and name else server
+            self._announcements.log_message(level, logger, params.get("data"))
 
     def _on_state_changed(self, name: str) -> None:
         self._announcements.resource_updated(f"compositor://{name}/state")
         self._announcements.resource_updated("compositor://servers")
-        self._announcements.list_changed("resources")
+        self._notices.changed("resources")
 
     def _end(self, name: str) -> None:
         self._workers.end(name)

@@ -1,22 +1,23 @@
 """The gateway's tools, in full or as the four that find and call all others."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
-
-from pydantic import Field
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal
 
 from ui_mcp.errors import InvalidArgumentsError, MountError
+from ui_mcp.fields import Limit
 from ui_mcp.gateway.approvals.proposals import rule_of
 from ui_mcp.gateway.catalog import unknown
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.results import pick, trim
-from ui_mcp.gateway.search import summary
+from ui_mcp.gateway.search.index import summary
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
 from ui_mcp.jsontypes import Json, JsonObject, dumps
-from ui_mcp.toolkit.functions import Args, FunctionTool, FunctionToolset, NoArgs, tool
+from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
+from ui_mcp.validation import read
 
 _READ_ONLY = Annotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 
@@ -25,31 +26,33 @@ _MAX_SEARCH_CHARACTERS = 6_000
 _MAX_DESCRIPTION_CHARACTERS = 20_000
 
 
-class SearchArgs(Args):
+@dataclass(frozen=True, slots=True)
+class SearchArgs:
     """What to look for."""
 
-    query: str = Field(description="Words, e.g. 'create an issue'.")
-    source: str = Field("", description="Only this API or server.")
-    method: str = Field("", description="Only this HTTP method.")
-    limit: int = Field(8, ge=1, le=30)
+    query: Annotated[str, "Words, e.g. 'create an issue'."]
+    source: Annotated[str, "Only this API or server."] = ""
+    method: Annotated[str, "Only this HTTP method."] = ""
+    limit: Annotated[int, Limit(ge=1, le=30)] = 8
 
 
 @tool("nlui__search", SearchArgs, title="Find tools", annotations=_READ_ONLY)
 async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolResult:
     """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
     await gateway.sources.ready()
-    hits = gateway.catalog.index().search(args.query, limit=args.limit, source=args.source, method=args.method)
+    hits = await gateway.search(args.query, call.principal, limit=args.limit, source=args.source, method=args.method)
     found = [summary(hit.entry) for hit in hits]
     while len(found) > 1 and len(dumps(found)) > _MAX_SEARCH_CHARACTERS:
         found.pop()
     return structured_result({"tools": found})
 
 
-class DescribeArgs(Args):
+@dataclass(frozen=True, slots=True)
+class DescribeArgs:
     """Which tool."""
 
-    name: str = Field(description="The tool's listed name.")
-    part: str = Field("", description="Only this property of its arguments, e.g. 'body.address'.")
+    name: Annotated[str, "The tool's listed name."]
+    part: Annotated[str, "Only this property of its arguments, e.g. 'body.address'."] = ""
 
 
 @tool("nlui__describe", DescribeArgs, title="Describe a tool", annotations=_READ_ONLY)
@@ -81,11 +84,12 @@ def _part(node: Json, root: JsonObject, path: list[str]) -> JsonObject:
     return _part(inner, root, path[1:])
 
 
-class CallArgs(Args):
+@dataclass(frozen=True, slots=True)
+class CallArgs:
     """What to call."""
 
-    name: str = Field(description="The tool's listed name.")
-    arguments: dict[str, Any] = Field(default_factory=dict, description="Its arguments.")
+    name: Annotated[str, "The tool's listed name."]
+    arguments: Annotated[dict[str, Any], "Its arguments."] = field(default_factory=dict)
 
 
 @tool("nlui__call", CallArgs, title="Call a tool", annotations=Annotations(open_world=True))
@@ -95,14 +99,15 @@ async def call_tool(gateway: GatewayService, args: CallArgs, call: Call) -> Tool
     return await gateway.enforcer.call(args.name, args.arguments, call)
 
 
-class MoreArgs(Args):
+@dataclass(frozen=True, slots=True)
+class MoreArgs:
     """What to read on."""
 
-    handle: str = Field(description="From an answer that was cut.")
-    offset: int = Field(0, ge=0, description="First row, or first character of a text.")
-    limit: int = Field(100, ge=1, le=1000)
-    path: str = Field("", description="Path of the array to read, as in 'truncated'.")
-    fields: list[str] = Field(default_factory=list, description="Paths to keep of each row.")
+    handle: Annotated[str, "From an answer that was cut."]
+    offset: Annotated[int, "First row, or first character of a text.", Limit(ge=0)] = 0
+    limit: Annotated[int, Limit(ge=1, le=1000)] = 100
+    path: Annotated[str, "Path of the array to read, as in 'truncated'."] = ""
+    fields: Annotated[list[str], "Paths to keep of each row."] = field(default_factory=list)
 
 
 @tool("nlui__more", MoreArgs, title="Read on", annotations=_READ_ONLY)
@@ -127,12 +132,13 @@ async def more(gateway: GatewayService, args: MoreArgs, call: Call) -> ToolResul
     )
 
 
-class ResultArgs(Args):
+@dataclass(frozen=True, slots=True)
+class ResultArgs:
     """Which approval."""
 
     approval_id: str
-    wait_s: float = Field(0.0, ge=0, le=120, description="How long to wait for an answer.")
-    digest: str = Field("", description="The one that came with the id; needed after a reconnect.")
+    wait_s: Annotated[float, "How long to wait for an answer.", Limit(ge=0, le=120)] = 0.0
+    digest: Annotated[str, "The one that came with the id; needed after a reconnect."] = ""
 
 
 @tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READ_ONLY)
@@ -147,19 +153,21 @@ async def list_servers(gateway: GatewayService, args: NoArgs, call: Call) -> Too
     return structured_result({"servers": health_json(gateway.health())})
 
 
-class ServerSpec(Args):
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
     """How to reach a server."""
 
     command: str = ""
-    args: list[str] = Field(default_factory=list)
-    env: dict[str, str] = Field(default_factory=dict)
+    args: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
     cwd: str | None = None
     url: str = ""
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     transport: Literal["auto", "stdio", "http", "sse"] = "auto"
 
 
-class AttachArgs(Args):
+@dataclass(frozen=True, slots=True)
+class AttachArgs:
     """What to mount."""
 
     name: str
@@ -175,14 +183,15 @@ class AttachArgs(Args):
 async def attach_server(gateway: GatewayService, args: AttachArgs, call: Call) -> ToolResult:
     """Mount another MCP server; only for administrators."""
     _require_administrator(gateway, call)
-    settings = BackendSettings.model_validate({"name": args.name, **args.spec.model_dump()})
+    settings = read(BackendSettings, {"name": args.name, **asdict(args.spec)})
     if not settings.command and not settings.url:
         raise InvalidArgumentsError("spec: needs command or url")
     mount = await gateway.sources.attach_lasting(settings)
     return structured_result({"ok": True, "name": mount.name})
 
 
-class DetachArgs(Args):
+@dataclass(frozen=True, slots=True)
+class DetachArgs:
     """What to unmount."""
 
     name: str
@@ -209,11 +218,12 @@ def _require_administrator(gateway: GatewayService, call: Call) -> None:
         raise MountError("forbidden: only an administrator may change mounts")
 
 
-class DecideArgs(Args):
+@dataclass(frozen=True, slots=True)
+class DecideArgs:
     """A call to think about."""
 
     name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 @tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READ_ONLY)
@@ -223,12 +233,11 @@ async def policy_decide(gateway: GatewayService, args: DecideArgs, call: Call) -
     return structured_result({"decision": verdict.decision, "reason": verdict.reason})
 
 
-class ProposeArgs(Args):
+@dataclass(frozen=True, slots=True)
+class ProposeArgs:
     """A rule to propose."""
 
-    rule: dict[str, Any] = Field(
-        description="{source?, tool?, method?, path?, args?: {path: glob}, decision: allow|ask|deny_…}"
-    )
+    rule: Annotated[dict[str, Any], "{source?, tool?, method?, path?, args?: {path: glob}, decision: allow|ask|deny_…}"]
     rationale: str
 
 
@@ -244,7 +253,8 @@ async def policy_propose(gateway: GatewayService, args: ProposeArgs, call: Call)
     return structured_result({"id": proposal.id, "status": proposal.status, "replay": effect})
 
 
-class WithdrawArgs(Args):
+@dataclass(frozen=True, slots=True)
+class WithdrawArgs:
     """Which proposal."""
 
     id: str
@@ -270,6 +280,8 @@ ADMIN: tuple[FunctionTool[GatewayService], ...] = (list_servers, attach_server, 
 ALL: tuple[FunctionTool[GatewayService], ...] = (*COMPACT, *GATE, *ADMIN)
 
 
+_SEARCHING = "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name)."
+_CUT = "Schemas and long answers may be cut: nlui__describe shows a whole schema, nlui__more reads on with the handle."
 _MAX_FULL_TOOLS = 128
 
 _MAX_FULL_SIZE = 100_000
@@ -295,6 +307,15 @@ class GatewayToolset:
         extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
         entries = self._gateway.catalog.entries()
         return [*(entry.tool for entry in entries), *(entry.tool for entry in (*extra, *gate, *admin))]
+
+    def instructions(self) -> str:
+        """Return what models should know; only tools that are listed now are recommended."""
+        hints = []
+        if self._is_compact():
+            hints.append(_SEARCHING)
+        if self._is_compact() or self._gateway.settings.catalogue.extra_tools:
+            hints.append(_CUT)
+        return self._gateway.catalog.instructions(hints)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call one of the gateway's own tools, or a tool of any source under policy."""

@@ -121,4 +121,4 @@ def test_a_secret_that_cannot_be_read_from_its_file_is_named(tmp_path: Path, pla
 @pytest.mark.covers("UI-ROB-6")
 def test_a_wrong_value_in_a_file_that_only_our_reader_takes_is_still_named() -> None:
     with pytest.raises(ConfigError, match=r"nlui.yaml:1: llm"):
-        read(b"\x80approvals:\n  sync_wait_s: 0.3\nllm:", "nlui.yaml", {}, Path("/srv"))
+        read(b"\x80approvals:\n  sync_wait_s: 0.3\nllm: 1", "nlui.yaml", {}, Path("/srv"))

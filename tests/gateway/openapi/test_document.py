@@ -24,6 +24,7 @@ from ui_mcp.gateway.openapi.request import build
 from ui_mcp.gateway.openapi.tools import build_tools
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.validation import read
 
 
 async def loaded(path: Path) -> Document:
@@ -243,7 +244,8 @@ def test_twins_and_long_names_get_a_suffix_of_their_own(harbour: Api) -> None:
 
 @pytest.mark.covers("GW-NAM-7", "GW-CFG-5")
 def test_operations_are_chosen_renamed_and_hidden_by_configuration(harbour: Api) -> None:
-    settings = TargetSettings.model_validate(
+    settings = read(
+        TargetSettings,
         {
             "name": "h",
             "include": ["/ships*"],
@@ -253,7 +255,7 @@ def test_operations_are_chosen_renamed_and_hidden_by_configuration(harbour: Api)
                 "ships/get": {"hidden": True},
             },
             "set_auth": False,
-        }
+        },
     )
 
     tools = build_tools(settings, harbour)

@@ -219,6 +219,46 @@ async def test_bodies_are_written_by_media_type(
     assert (recorder.last.body, recorder.last.headers["content-type"]) == (sent, typed or kind)
 
 
+PNG = {"base64": "iVBORw0KGgo=", "filename": "a.png"}
+
+
+@pytest.mark.covers("GW-REQ-12")
+@pytest.mark.parametrize(
+    ("declared", "file", "typed"),
+    [
+        (["application/octet-stream"], PNG, "application/octet-stream"),
+        (["application/octet-stream"], {**PNG, "content_type": "image/png"}, "application/octet-stream"),
+        (["image/jpeg", "image/png"], PNG, "image/png"),
+        (["image/*"], PNG, "image/png"),
+        (["text/csv; header=present"], {"text": "a,b", "filename": "a.csv"}, "text/csv; header=present"),
+    ],
+)
+async def test_a_file_has_the_type_that_the_document_declares(
+    declared: list[str], file: Json, typed: str, recorder: Recorder, make_target: MakeTarget
+) -> None:
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    content = dict.fromkeys(declared, binary)
+    parts = {"type": "object", "properties": {"f": {"type": "string", "format": "binary"}}}
+    form = {"schema": parts, "encoding": {"f": {"contentType": ", ".join(declared)}}}
+    async with make_target(
+        document(
+            {"/x": {"post": asking(content, "whole")}, "/y": {"post": asking({"multipart/form-data": form}, "part")}}
+        ),
+        base_url=recorder.url,
+    ) as target:
+        await target.refresh()
+        await target.source.call("api__whole", {"body": file if not typed.startswith("text") else file["text"]}, Call())
+        whole = recorder.last.headers["content-type"]
+        await target.source.call("api__part", {"body": {"f": file}}, Call())
+
+    assert whole == typed
+    assert f"Content-Type: {typed.partition(';')[0]}\r\n".encode() in recorder.last.body
+
+
+def asking(content: JsonObject, name: str) -> JsonObject:
+    return {"operationId": name, "requestBody": {"content": content}, "responses": {}}
+
+
 @pytest.mark.covers("GW-REQ-7")
 async def test_multipart_carries_files_objects_and_repeated_parts(
     recorder: Recorder, make_target: MakeTarget, tmp_path: Path

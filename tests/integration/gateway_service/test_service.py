@@ -229,6 +229,10 @@ def test_the_terminal_commands(service: str, tmp_path: Path) -> None:
     )
     assert (code, json.loads(shown)["headers"]["X-Key"]) == (0, "•••")
     assert nlui("call", "shop__get_boat", "--arg", "boat_id=9999", "--config", str(file))[0] == 5
+    code, shown = nlui("tools", str(file), "--format", "mcp")
+    listed = {tool["name"]: tool for tool in json.loads(shown)["tools"]}
+    assert (code, listed["shop__get_boat"]["annotations"]["readOnlyHint"]) == (0, True)
+    assert listed["shop__get_boat"]["title"]
     assert nlui("tools", "missing.yaml")[0] == 3
     assert nlui("init", "fresh.yaml")[0] == 0
     assert nlui("init", "fresh.yaml")[0] == 3

@@ -35,6 +35,9 @@ const SCOPES: readonly (readonly [string, string])[] = [
   ["Always", "always"],
 ];
 
+/** Longer arguments scroll. */
+const MOST_ROWS = 20;
+
 export function itemView(item: Item, actions: ItemActions): ItemView {
   switch (item.kind) {
     case "user_message":
@@ -97,13 +100,20 @@ function args(value: unknown): HTMLElement | null {
 
 function tool(item: Item): HTMLElement {
   const status = item.status ?? "running";
-  const said = make("span", { class: `nlui-status nlui-${status}` }, STATUS_TEXT[status] ?? status);
+  const said = make("span", { class: `nlui-status nlui-${status}` }, `${STATUS_TEXT[status] ?? status}${decision(item)}`);
   const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, make("code", {}, item.name ?? ""), said), args(item.args));
   if (item.content) {
     details.append(resultView(item.content.result));
     details.open = !item.content.is_error;
   }
   return details;
+}
+
+function decision(item: Item): string {
+  if (!item.decided_by) {
+    return "";
+  }
+  return `, ${item.decision ?? "decided"} by ${item.decided_by}${item.reason ? `: ${item.reason}` : ""}`;
 }
 
 function decided(item: Item): HTMLElement {
@@ -131,8 +141,9 @@ function approvalClass(item: Item): string {
 }
 
 function question(item: Item, decide: NonNullable<ItemActions["decide"]>): HTMLElement {
-  const field = make("textarea.nlui-args", { rows: "4", "aria-label": "Arguments", spellcheck: "false" });
+  const field = make("textarea.nlui-args", { "aria-label": "Arguments", spellcheck: "false" });
   field.value = JSON.stringify(item.args ?? {}, null, 2);
+  field.rows = Math.min(Math.max(field.value.split("\n").length, 4), MOST_ROWS);
   const before = field.value;
   const problem = make("p.nlui-problem", { role: "alert" });
   const base = { approval_id: item.approval_id, digest: item.digest };

@@ -65,7 +65,7 @@ export class Timeline {
 
   /** The visible items in order. The end of a turn is one only if the turn was aborted, limited or failed. */
   shown(): readonly Item[] {
-    this.cache ??= [...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS));
+    this.cache ??= oneBoxPerCall([...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS)));
     return this.cache;
   }
 }
@@ -78,4 +78,14 @@ export function endText(item: Item): string {
 export function textOf(item: Item): string {
   const parts = [item.text, item.md, item.name, item.tool, item.args, item.content?.result];
   return parts.map((part) => (typeof part === "string" ? part : part === undefined ? "" : JSON.stringify(part))).join("\n");
+}
+
+/** A call that waits is shown as its question, a decided one as the call alone. */
+function oneBoxPerCall(items: Item[]): Item[] {
+  const ids = (kind: Item["kind"], waits: boolean): Set<string | undefined> =>
+    new Set(items.filter((item) => item.kind === kind && item.approval_id && (!waits || item.status === "pending")).map((item) => item.approval_id));
+  const [calls, waiting] = [ids("tool", false), ids("approval", true)];
+  return items.filter((item) =>
+    item.kind === "tool" ? !waiting.has(item.approval_id) : item.kind !== "approval" || item.status === "pending" || !calls.has(item.approval_id),
+  );
 }

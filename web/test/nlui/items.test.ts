@@ -52,7 +52,20 @@ describe("a tool call", () => {
   });
 });
 
+test("a call names who decided about it, and why", () => {
+  const call = item({ kind: "tool", name: "shop__ship", status: "denied", decision: "denied", decided_by: "human", reason: "too early" });
+  expect(itemView(call, NONE).element.querySelector(".nlui-status")?.textContent).toBe("not allowed, denied by human: too early");
+});
+
 describe("an approval", () => {
+  test("shows method, address and risk, and all of its arguments", () => {
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`field${String(n)}`, n]));
+    const asked = item({ kind: "approval", tool: "shop__drop", status: "pending", approval_id: "a1", risk: "destroys", args: many, request: { method: "DELETE", url: "https://shop.example/1" } });
+    const { element } = itemView(asked, { ...NONE, decide: () => undefined });
+    expect([element.querySelector(".ask-head")?.textContent.includes("DELETE"), element.textContent.includes("https://shop.example/1")]).toEqual([true, true]);
+    expect([element.classList.contains("ask-destroys"), element.querySelector(".nlui-primary"), Number(element.querySelector("textarea")?.rows)]).toEqual([true, null, 11]);
+  });
+
   const question = item({ kind: "approval", tool: "shop__ship", status: "pending", approval_id: "a1", digest: "d1", risk: "writes", args: { id: 1 }, request: { method: "POST", url: "https://shop.example/1" } });
 
   test("is answered with its digest, and with arguments that were edited", () => {

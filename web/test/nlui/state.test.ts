@@ -26,6 +26,15 @@ describe("a timeline", () => {
   });
 });
 
+test("a call is one box: its question while it waits, the call afterwards", () => {
+  const call = item("t", { kind: "tool", approval_id: "x", status: "pending" });
+  const asked = item("p", { kind: "approval", approval_id: "x", status: "pending" });
+  timeline.reset([call, asked, item("alone", { kind: "approval", approval_id: "y", status: "expired" })], 1);
+  expect(timeline.shown().map(({ id }) => id)).toEqual(["p", "alone"]);
+  timeline.apply(2, [{ op: "update", id: "p", set: { status: "approved" } }, { op: "update", id: "t", set: { status: "done" } }]);
+  expect(timeline.shown().map(({ id }) => id)).toEqual(["t", "alone"]);
+});
+
 test("everything that is said of an item can be searched", () => {
   const text = textOf(item("a", { text: "hello", name: "shop__list", args: { limit: 5 }, content: { result: [{ id: 7 }], is_error: false } }));
   expect(["hello", "shop__list", '"limit":5', '"id":7'].every((part) => text.includes(part))).toBe(true);

@@ -133,6 +133,7 @@ def events_for(journal: JournalWriter, row: Approval, call_id: str) -> list[NewE
             "digest": row.digest,
             "expires_at": row.expires_at,
             "request": row.preview,
+            "risk": row.risk,
         }
         events.append(NewEvent("approval_requested", asked))
     if row.status in {"approved", "denied"} and (known is None or known["status"] == "pending"):

@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -20,6 +20,7 @@ from ui_mcp.errors import (
     UiMcpError,
     UnknownApprovalError,
 )
+from ui_mcp.fields import Length
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.proposals import Proposals
 from ui_mcp.gateway.approvals.rules import pattern_of
@@ -29,6 +30,7 @@ from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.storage.database import file_of
+from ui_mcp.validation import InvalidDataError, read_json
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import (
     PERSON_FOLDER,
@@ -70,10 +72,9 @@ Replay = Callable[[Rule], Awaitable[JsonObject]]
 """Returns what a proposed rule would have decided about past calls."""
 
 
-class DecisionBody(BaseModel):
+@dataclass(frozen=True, slots=True)
+class DecisionBody:
     """The body of an answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     decision: Answer
     digest: str
@@ -86,24 +87,23 @@ class DecisionBody(BaseModel):
         return Decision(self.decision, self.digest, by, self.reason, self.arguments, self.scope, self.pattern)
 
 
-class Decisions(BaseModel):
-    """Several answers at once; each is taken, or refused, by itself."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    decisions: list["OneOfMany"] = Field(min_length=1, max_length=200)
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OneOfMany(DecisionBody):
     """An answer with the question it is for."""
 
     id: str
 
 
-class ProposalDecision(BaseModel):
-    """The body of an answer to a proposed rule."""
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Several answers at once; each is taken, or refused, by itself."""
 
-    model_config = ConfigDict(extra="forbid")
+    decisions: Annotated[list[OneOfMany], Length(1, 200)]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalDecision:
+    """The body of an answer to a proposed rule."""
 
     decision: Literal["accepted", "refused"]
 
@@ -149,9 +149,9 @@ class ApprovalPages:
         if not is_person(request):
             return NOT_IN.response()
         try:
-            given = DecisionBody.model_validate_json(await request.body())
+            given = read_json(DecisionBody, await request.body())
             row = await self._approvals.decide(request.path_params["id"], given.to_decision(PERSON))
-        except ValidationError as error:
+        except InvalidDataError as error:
             return _invalid(error)
         except UiMcpError as error:
             return _failed(error)
@@ -162,8 +162,8 @@ class ApprovalPages:
         if not is_person(request):
             return NOT_IN.response()
         try:
-            given = Decisions.model_validate_json(await request.body())
-        except ValidationError as error:
+            given = read_json(Decisions, await request.body())
+        except InvalidDataError as error:
             return _invalid(error)
         return JSONResponse({"results": [await decide_one(self._approvals, one, PERSON) for one in given.decisions]})
 
@@ -171,11 +171,11 @@ class ApprovalPages:
         if not is_person(request):
             return NOT_IN.response()
         try:
-            given = ProposalDecision.model_validate_json(await request.body())
+            given = read_json(ProposalDecision, await request.body())
             settled = await self._proposals.settle(request.path_params["id"], given.decision, PERSON)
             if self._approvals.on_rule is not None:
                 await self._approvals.on_rule()
-        except ValidationError as error:
+        except InvalidDataError as error:
             return _invalid(error)
         except UiMcpError as error:
             return _failed(error)
@@ -203,10 +203,8 @@ def _failed(error: UiMcpError) -> Response:
     return _json_error(status, error.code, error.message, error.details)
 
 
-def _invalid(error: ValidationError) -> Response:
-    problem = error.errors(include_input=False)[0]
-    where = ".".join(str(part) for part in problem["loc"])
-    return _json_error(400, "invalid_argument", f"{where}: {problem['msg']}")
+def _invalid(error: InvalidDataError) -> Response:
+    return _json_error(400, "invalid_argument", str(error.problems[0]))
 
 
 def _json_error(status: int, code: str, message: str, details: dict[str, object] | None = None) -> Response:
@@ -275,14 +273,14 @@ class ApprovalBridge:
         if principal is None or DECIDE not in principal.scopes:
             return _refused(principal)
         try:
-            given = DecisionBody.model_validate_json(await request.body())
+            given = read_json(DecisionBody, await request.body())
             async with self._open() as approvals:
                 if approvals is None:
                     raise UnknownApprovalError(f"No approval {request.path_params['id']}")
                 row = await approvals.decide(request.path_params["id"], given.to_decision(principal.name))
                 return JSONResponse(row.to_json())
-        except ValidationError as error:
-            return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
+        except InvalidDataError as error:
+            return _approval_bridge_failed(400, "invalid_argument", str(error.problems[0]))
         except UiMcpError as error:
             status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 400)
             return _approval_bridge_failed(status, error.code, error.message)
@@ -293,9 +291,9 @@ class ApprovalBridge:
         if principal is None or DECIDE not in principal.scopes:
             return _refused(principal)
         try:
-            given = Decisions.model_validate_json(await request.body())
-        except ValidationError as error:
-            return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
+            given = read_json(Decisions, await request.body())
+        except InvalidDataError as error:
+            return _approval_bridge_failed(400, "invalid_argument", str(error.problems[0]))
         async with self._open() as approvals:
             if approvals is None:
                 return _approval_bridge_failed(404, "unknown_approval", "Nothing waits here")
@@ -309,7 +307,7 @@ class ApprovalBridge:
         if principal is None or APPROVE_POLICY not in principal.scopes:
             return _refused(principal)
         try:
-            given = ProposalDecision.model_validate_json(await request.body())
+            given = read_json(ProposalDecision, await request.body())
             async with self._open() as approvals:
                 if approvals is None:
                     raise NotFoundError(f"No pending proposal {request.path_params['id']}")
@@ -317,8 +315,8 @@ class ApprovalBridge:
                     request.path_params["id"], given.decision, principal.name
                 )
                 return JSONResponse(settled.to_json())
-        except ValidationError as error:
-            return _approval_bridge_failed(400, "invalid_argument", error.errors(include_input=False)[0]["msg"])
+        except InvalidDataError as error:
+            return _approval_bridge_failed(400, "invalid_argument", str(error.problems[0]))
         except NotFoundError as error:
             return _approval_bridge_failed(404, error.code, error.message)
 

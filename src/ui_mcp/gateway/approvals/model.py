@@ -144,13 +144,18 @@ def to_json(result: ToolResult) -> JsonObject:
         "structured": result.structured,
         "is_error": result.is_error,
         "meta": result.meta,
+        **({"extra": result.extra} if result.extra else {}),
     }
 
 
 def from_json(value: JsonObject) -> ToolResult:
     """Decode a tool result from the store."""
     return ToolResult(
-        tuple(_decoded(part) for part in value["content"]), value["structured"], value["is_error"], value["meta"]
+        tuple(_decoded(part) for part in value["content"]),
+        value["structured"],
+        value["is_error"],
+        value["meta"],
+        extra=value.get("extra"),
     )
 
 

@@ -8,8 +8,6 @@ from fnmatch import fnmatchcase
 from secrets import token_hex
 from typing import Literal
 
-from pydantic import ValidationError
-
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UnknownToolError
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.audit import PastCall
@@ -18,6 +16,7 @@ from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.validation import InvalidDataError, read, to_json
 
 ProposalStatus = Literal["pending", "accepted", "refused", "withdrawn"]
 
@@ -39,7 +38,7 @@ class Proposal:
             "id": self.id,
             "created_at": self.created_at,
             "principal": self.principal,
-            "rule": self.rule.model_dump(exclude_defaults=True),
+            "rule": to_json(self.rule),
             "rationale": self.rationale,
             "status": self.status,
             "decided_by": self.decided_by,
@@ -53,10 +52,9 @@ def rule_of(content: JsonObject) -> Rule:
         InvalidArgumentsError: it is not a rule, or it would allow everything.
     """
     try:
-        rule = Rule.model_validate(content)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise InvalidArgumentsError(f"rule.{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
+        rule = read(Rule, content)
+    except InvalidDataError as error:
+        raise InvalidArgumentsError(f"rule.{error.problems[0]}") from error
     if rule.decision == "allow" and rule.source == "*" and rule.tool == "*":
         raise InvalidArgumentsError("rule: a rule that allows everything cannot be proposed; name a source or a tool")
     return rule
@@ -71,7 +69,7 @@ def bound(rule: Rule, entries: Sequence[Entry]) -> Rule:
     ]
     if rule.decision != "allow" or len(named) != 1:
         return rule
-    return rule.model_copy(update={"operation": named[0].fingerprint})
+    return replace(rule, operation=named[0].fingerprint)
 
 
 def replay(catalog: Catalog, policy: Policy, rule: Rule, history: Sequence[PastCall]) -> JsonObject:
@@ -117,7 +115,7 @@ class Proposals:
     async def all(self) -> list[Proposal]:
         """Return all proposals, oldest first."""
         return [
-            Proposal(row[0], row[1], row[2], Rule.model_validate(loads(row[3])), row[4], row[5], row[6])
+            Proposal(row[0], row[1], row[2], read(Rule, loads(row[3])), row[4], row[5], row[6])
             for row in await self._store.proposals()
         ]
 
@@ -138,7 +136,7 @@ class Proposals:
         return settled
 
     async def _save(self, one: Proposal) -> None:
-        rule = dumps(one.rule.model_dump(exclude_defaults=True))
+        rule = dumps(to_json(one.rule))
         await self._store.save_proposal(
             (one.id, one.created_at, one.principal, rule, one.rationale, one.status, one.decided_by)
         )

@@ -17,6 +17,7 @@ from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.storage.database import Database, open_database
 from ui_mcp.storage.schema import Failure, Schema, Transaction
+from ui_mcp.validation import read, to_json
 
 _log = logger("gateway.approvals")
 _COLUMNS = tuple(field.name for field in fields(Approval))
@@ -120,10 +121,10 @@ class ApprovalStore:
     async def rules(self) -> Sequence[tuple[int, Rule]]:
         """Return the numbered rules made by answers with scope `always` or by accepted proposals."""
         found = await self._database.rows(f"SELECT id, rule FROM standing_rules WHERE {_IN_FORCE} ORDER BY id", ())  # noqa: S608
-        return [(row[0], Rule.model_validate(loads(row[1]))) for row in found]
+        return [(row[0], read(Rule, loads(row[1]))) for row in found]
 
     async def add_rule(self, rule: Rule, by: str, approval_id: str) -> None:
-        text = dumps(rule.model_dump(exclude_defaults=True))
+        text = dumps(to_json(rule))
         await self._database.change(
             "INSERT INTO standing_rules (id, rule, created_by, approval) "
             "SELECT coalesce(max(id), 0) + 1, ?, ?, ? FROM standing_rules",

@@ -14,6 +14,7 @@ from ui_mcp.gateway.config.loader import FILE, Load, find, load
 from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.config.settings import GatewaySettings, Mode, TargetSettings
 from ui_mcp.trust import place_of
+from ui_mcp.validation import read
 
 Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size and inode of a file."""
@@ -85,7 +86,7 @@ def configuration(options: GatewayOptions) -> Configuration:
     if source and _is_document(source):
         name = urlsplit(source).hostname or Path(source).stem if "://" in source else Path(source).stem
         key = "base_url" if "://" in source else "spec"
-        target = TargetSettings.model_validate({"name": name, key: source})
+        target = read(TargetSettings, {"name": name, key: source})
         return Configuration(GatewaySettings(targets=(target,)), [], frozenset())
     file = find(source, os.environ, user_config_path())
     if file is None:

@@ -3,18 +3,19 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
-from ui_mcp.config import wording
+from ui_mcp import validation
 from ui_mcp.errors import ConfigError
+from ui_mcp.fields import fields_of, record_in
 from ui_mcp.gateway.config.parse import parse
-from ui_mcp.gateway.config.settings import GatewaySettings, Part
+from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import closest
+from ui_mcp.validation import InvalidDataError
 
 FILE = "nlui.yaml"
 _HINT = "nlui init writes a file to start from; nlui --help lists the commands."
@@ -84,12 +85,10 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
     used: set[str] = set()
     expanded = _expanded(tree, "", environment, used)
     try:
-        settings = GatewaySettings.model_validate(expanded)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        line = _line(data, problem["loc"])
-        where = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{name}:{line}: {where}: {wording(problem)}") from error
+        settings = validation.read(GatewaySettings, expanded)
+    except InvalidDataError as error:
+        problem = error.problems[0]
+        raise ConfigError(f"{name}:{_line(data, problem.path)}: {problem}") from error
     warnings = [f"{name}: {text}" for text in _unknown_keys(tree, GatewaySettings, "")]
     return Loaded(_with_absolute_specs(settings, folder), warnings, frozenset(used))
 
@@ -101,12 +100,12 @@ def _unreadable(error: ConfigError, name: str) -> ConfigError:
 
 def _with_absolute_specs(settings: GatewaySettings, folder: Path) -> GatewaySettings:
     targets = tuple(
-        target.model_copy(update={"spec": str((folder / target.spec).resolve())})
+        replace(target, spec=str((folder / target.spec).resolve()))
         if target.spec and "://" not in target.spec
         else target
         for target in settings.targets
     )
-    return settings.model_copy(update={"targets": targets})
+    return replace(settings, targets=targets)
 
 
 def _expanded(value: Json, key: str, environment: Mapping[str, str], used: set[str]) -> Json:
@@ -181,14 +180,14 @@ def _from_keyring(name: str) -> str:
     return found
 
 
-def _unknown_keys(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iterator[str]:
-    known = {str(alias): name for name, field in model.model_fields.items() for alias in _spellings(name, field)}
+def _unknown_keys(tree: JsonObject, part: type, prefix: str) -> Iterator[str]:
+    known = {name: field for field in fields_of(part).values() for name in field.names}
     for key, value in tree.items():
         if key not in known:
             near = closest(str(key), known, 1)
             yield f"unknown key {prefix}{key}" + (f"; did you mean {near[0]}?" if near else "")
             continue
-        inner = _model_in(model.model_fields[known[key]].annotation)
+        inner = record_in(known[key].annotation)
         if inner is None:
             continue
         # The keys of these mappings are names that the user chooses.
@@ -198,19 +197,6 @@ def _unknown_keys(tree: JsonObject, model: type[BaseModel], prefix: str) -> Iter
             for number, member in enumerate(value):
                 if isinstance(member, dict):
                     yield from _unknown_keys(member, inner, f"{prefix}{key}[{number}].")
-
-
-def _spellings(name: str, field: Any) -> Iterator[str]:
-    yield name
-    alias = field.validation_alias
-    yield from [alias] if isinstance(alias, str) else getattr(alias, "choices", [])
-
-
-def _model_in(annotation: Any) -> type[Part] | None:
-    if isinstance(annotation, type) and issubclass(annotation, Part):
-        return annotation
-    found = (_model_in(inner) for inner in getattr(annotation, "__args__", ()))
-    return next((model for model in found if model is not None), None)
 
 
 def _line(data: bytes, path: tuple[int | str, ...]) -> int:

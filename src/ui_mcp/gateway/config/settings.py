@@ -1,13 +1,13 @@
 """The settings of nlui.yaml, and the difference between two versions of them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from platformdirs import user_data_path
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from ui_mcp.fields import Before, Limit, Named, Rules
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import source_name
 from ui_mcp.workspace import APPROVALS_FILE
@@ -15,38 +15,42 @@ from ui_mcp.workspace import APPROVALS_FILE
 Decision = Literal["allow", "ask", "deny_continue", "deny_abort"]
 
 
-class Part(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Part:
     """A mapping of the file; unknown keys are reported beside, not refused."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+    RULES: ClassVar = Rules(unknown="ignore")
 
 
+def _selection(given: Json) -> Json:
+    """Rewrite the short form: `/users*` is a path, `GET` a method, `tag:x` a tag, anything else an operation."""
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, list):
+        return given
+    out: dict[str, list[str]] = {"tags": [], "paths": [], "methods": [], "operations": []}
+    for word in map(str, given):
+        kind = "paths" if word.startswith("/") else "tags" if word.startswith("tag:") else "operations"
+        out["methods" if word.isupper() and word.isalpha() else kind].append(word.removeprefix("tag:"))
+    return out
+
+
+@dataclass(frozen=True, slots=True)
 class Selection(Part):
     """Which operations or tools are meant: any of the given globs."""
+
+    RULES: ClassVar = Rules(unknown="ignore", before=_selection)
 
     tags: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_list(cls, given: Json) -> Json:
-        """Read the short form: `/users*` is a path, `GET` a method, `tag:x` a tag, anything else an operation."""
-        if isinstance(given, str):
-            given = [given]
-        if not isinstance(given, list):
-            return given
-        out: dict[str, list[str]] = {"tags": [], "paths": [], "methods": [], "operations": []}
-        for word in map(str, given):
-            kind = "paths" if word.startswith("/") else "tags" if word.startswith("tag:") else "operations"
-            out["methods" if word.isupper() and word.isalpha() else kind].append(word.removeprefix("tag:"))
-        return out
-
     def __bool__(self) -> bool:
         return bool(self.tags or self.paths or self.methods or self.operations)
 
 
+@dataclass(frozen=True, slots=True)
 class Override(Part):
     """How one tool is listed and treated instead."""
 
@@ -54,16 +58,26 @@ class Override(Part):
     description: str | None = None
     hidden: bool = False
     decision: Decision | None = None
-    annotations: dict[str, bool] = {}
-    defaults: JsonObject = {}
+    annotations: dict[str, bool] = field(default_factory=dict)
+    defaults: JsonObject = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class SchemeAuth(Part):
     """A credential."""
 
     type: str = "bearer"
     token: str = ""
-    header_name: str = Field("", validation_alias=AliasChoices("header_name", "name", "parameter"))
+    header_name: Annotated[
+        str,
+        Named(
+            "header_name",
+            (
+                "name",
+                "parameter",
+            ),
+        ),
+    ] = ""
     username: str = ""
     password: str = ""
     token_url: str = ""
@@ -75,10 +89,11 @@ class SchemeAuth(Part):
     client_auth: Literal["basic", "post"] = "basic"
 
 
+@dataclass(frozen=True, slots=True)
 class Auth(SchemeAuth):
     """The short form for one credential, or one per scheme of the document."""
 
-    schemes: dict[str, SchemeAuth] = {}
+    schemes: dict[str, SchemeAuth] = field(default_factory=dict)
     strict: bool = False
     passthrough: bool | None = None
     """Whether a bearer token of a chat request is sent on to this API; by default if it is the only one."""
@@ -89,18 +104,21 @@ class Auth(SchemeAuth):
         return bool(self.token or self.username or self.password or self.client_id or self.refresh_token)
 
 
+@dataclass(frozen=True, slots=True)
 class FileSettings(Part):
     """Where files of calls may come from."""
 
     roots: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class RefSettings(Part):
     """Where references of a document may lead."""
 
     allow_hosts: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class TargetSettings(Part):
     """One API."""
 
@@ -111,66 +129,75 @@ class TargetSettings(Part):
     auth: Auth | None = None
     spec_auth: Auth | None = None
     servers: Literal["", "honour"] = ""
-    server_variables: dict[str, str] = {}
-    headers: dict[str, str] = {}
-    timeout_s: float = Field(30.0, gt=0)
-    concurrency: int = Field(8, ge=1)
+    server_variables: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    timeout_s: Annotated[float, Limit(gt=0)] = 30.0
+    concurrency: Annotated[int, Limit(ge=1)] = 8
     include: Selection = Selection()
     exclude: Selection = Selection()
-    overrides: dict[str, Override] = {}
+    overrides: dict[str, Override] = field(default_factory=dict)
     set_auth: bool = True
     output_schemas: bool = False
-    reload_s: float = Field(300.0, ge=0)
+    reload_s: Annotated[float, Limit(ge=0)] = 300.0
     files: FileSettings = FileSettings()
     refs: RefSettings = RefSettings()
     path_slashes: tuple[str, ...] = ()
     array_format: Literal["index", "brackets", "repeat"] = "index"
     form_nested: Literal["json", "deepObject"] = "json"
     proxy: str | None = None
-    validate_arguments: Literal["strict", "warn", "off"] = Field("strict", validation_alias="validate")
+    validate_arguments: Annotated[Literal["strict", "warn", "off"], Named("validate")] = "strict"
 
 
 def _as_list(value: Json) -> Json:
     return [value] if isinstance(value, str) else value
 
 
+@dataclass(frozen=True, slots=True)
 class BackendSettings(Part):
     """One MCP server to mount."""
 
     name: str = ""
     command: str = ""
-    args: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
-    env: dict[str, str] = {}
+    args: Annotated[tuple[str, ...], Before(_as_list)] = ()
+    env: dict[str, str] = field(default_factory=dict)
     cwd: str | None = None
     roots: tuple[str, ...] = ()
     url: str = ""
-    transport: Literal["auto", "stdio", "http", "sse"] = Field(
-        "auto", validation_alias=AliasChoices("transport", "type")
-    )
-    headers: dict[str, str] = {}
-    timeout_s: float = Field(60.0, gt=0)
-    start_timeout_s: float = Field(30.0, gt=0)
+    transport: Annotated[Literal["auto", "stdio", "http", "sse"], Named("transport", ("type",))] = "auto"
+    headers: dict[str, str] = field(default_factory=dict)
+    timeout_s: Annotated[float, Limit(gt=0)] = 60.0
+    start_timeout_s: Annotated[float, Limit(gt=0)] = 30.0
     include: Selection = Selection()
     exclude: Selection = Selection()
-    overrides: dict[str, Override] = {}
+    overrides: dict[str, Override] = field(default_factory=dict)
     enabled: bool = True
     drop_when_down: bool = False
     inherit_env: Literal["all", "minimal"] = "all"
     pinned: bool = False
 
 
+def _flat(given: Json) -> Json:
+    """Rewrite `match: {…}` to its members beside the decision."""
+    if isinstance(given, dict) and isinstance(given.get("match"), dict):
+        return {**given["match"], **{key: value for key, value in given.items() if key != "match"}}
+    return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Part):
     """One line of policy; every given glob must match."""
 
-    source: str = Field("*", validation_alias=AliasChoices("source", "server"))
+    RULES: ClassVar = Rules(unknown="ignore", before=_flat)
+
+    source: Annotated[str, Named("source", ("server",))] = "*"
     tool: str = "*"
     method: str = "*"
     tag: str = "*"
     path: str = "*"
     principal: str = "*"
-    args: dict[str, str] = {}
+    args: dict[str, str] = field(default_factory=dict)
     """Globs for arguments, by dotted path; numbers and other values are compared as JSON writes them."""
-    exact: JsonObject = {}
+    exact: JsonObject = field(default_factory=dict)
     """Arguments that must be exactly these JSON values: 1 is not "1", null is not "".
 
     By dotted path; by name alone where no other arguments may be there.
@@ -183,15 +210,8 @@ class Rule(Part):
     reason: str = ""
     expiry_s: float | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _flat(cls, given: Json) -> Json:
-        """Read `match: {…}` as well as its members beside the decision."""
-        if isinstance(given, dict) and isinstance(given.get("match"), dict):
-            return {**given["match"], **{key: value for key, value in given.items() if key != "match"}}
-        return given
 
-
+@dataclass(frozen=True, slots=True)
 class PolicySettings(Part):
     """Who asks before what."""
 
@@ -199,30 +219,34 @@ class PolicySettings(Part):
     rules: tuple[Rule, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class ApprovalSettings(Part):
     """How long a person has."""
 
-    sync_wait_s: float = Field(45.0, ge=0)
-    expiry_s: float = Field(86_400.0, gt=0)
+    sync_wait_s: Annotated[float, Limit(ge=0)] = 45.0
+    expiry_s: Annotated[float, Limit(gt=0)] = 86_400.0
     on_expiry: Literal["deny_continue", "deny_abort"] = "deny_continue"
 
 
+@dataclass(frozen=True, slots=True)
 class CatalogueSettings(Part):
     """How tools are listed."""
 
     mode: Literal["full", "compact", "auto"] = "full"
-    tool_budget: int = Field(4_000, ge=500)
-    page_size: int = Field(0, ge=0)
+    tool_budget: Annotated[int, Limit(ge=500)] = 4_000
+    page_size: Annotated[int, Limit(ge=0)] = 0
     extra_tools: bool = True
 
 
+@dataclass(frozen=True, slots=True)
 class ResultSettings(Part):
     """How much of an answer is shown at once."""
 
-    max_bytes: int = Field(60_000, ge=1_000)
-    max_rows: int = Field(200, ge=1)
+    max_bytes: Annotated[int, Limit(ge=1_000)] = 60_000
+    max_rows: Annotated[int, Limit(ge=1)] = 200
 
 
+@dataclass(frozen=True, slots=True)
 class AuditSettings(Part):
     """What is written down about calls."""
 
@@ -230,21 +254,24 @@ class AuditSettings(Part):
     level: Literal["off", "meta", "args", "full"] = "meta"
 
 
+@dataclass(frozen=True, slots=True)
 class McpServerSettings(Part):
     """`mcp.server`: the gateway's own MCP listener."""
 
-    sse_port: int = Field(0, ge=0, le=65535)
+    sse_port: Annotated[int, Limit(ge=0, le=65535)] = 0
 
 
+@dataclass(frozen=True, slots=True)
 class McpSection(Part):
     """`mcp`: servers to mount, under any of their usual names."""
 
     servers: tuple[BackendSettings, ...] = ()
     clients: tuple[BackendSettings, ...] = ()
     server: McpServerSettings = McpServerSettings()
-    startup_wait_ms: int = Field(5_000, ge=0)
+    startup_wait_ms: Annotated[int, Limit(ge=0)] = 5_000
 
 
+@dataclass(frozen=True, slots=True)
 class StorageSection(Part):
     """`storage`: where approvals last."""
 
@@ -252,11 +279,12 @@ class StorageSection(Part):
     """A path, `sqlite:///PATH` or `postgresql://…`; empty: approvals.db in the data directory."""
 
 
+@dataclass(frozen=True, slots=True)
 class ServerSection(Part):
     """`server`: where the chat server listens."""
 
     host: str = "127.0.0.1"
-    port: int = Field(9000, ge=0, le=65535)
+    port: Annotated[int, Limit(ge=0, le=65535)] = 9000
     token: str = ""
     cors: tuple[str, ...] = ("http://localhost:3000",)
     """Origins of other front ends that may use the API."""
@@ -264,16 +292,17 @@ class ServerSection(Part):
     """Linux: accounts besides ours and root that may connect from this machine; `*` = all."""
 
 
+@dataclass(frozen=True, slots=True)
 class GatewaySettings(Part):
     """The whole file."""
 
     language: str = "en"
     data_dir: str = ""
     proxy: str | None = None
-    llm: dict[str, Any] = {}
+    llm: dict[str, Any] = field(default_factory=dict)
     targets: tuple[TargetSettings, ...] = ()
     mcp: McpSection = McpSection()
-    mcp_servers: dict[str, BackendSettings] = Field({}, validation_alias="mcpServers")
+    mcp_servers: Annotated[dict[str, BackendSettings], Named("mcpServers")] = field(default_factory=dict)
     server: ServerSection = ServerSection()
     storage: StorageSection = StorageSection()
     policy: PolicySettings = PolicySettings()
@@ -301,7 +330,7 @@ class GatewaySettings(Part):
     @property
     def backends(self) -> tuple[BackendSettings, ...]:
         """All servers to mount, without duplicates."""
-        named = tuple(entry.model_copy(update={"name": entry.name or name}) for name, entry in self.mcp_servers.items())
+        named = tuple(replace(entry, name=entry.name or name) for name, entry in self.mcp_servers.items())
         found: list[BackendSettings] = []
         for backend in (*self.mcp.servers, *self.mcp.clients, *named):
             if backend not in found:
@@ -324,7 +353,7 @@ class Difference(Generic[S]):
 def difference(running: Mapping[str, S], wanted: Iterable[S]) -> Difference[S]:
     """Compare the running sources with the wanted ones; one whose settings changed is stopped and started."""
     # Reversed, so that of several with one name the first counts.
-    named = {name_of(one): one.model_copy(update={"name": name_of(one)}) for one in reversed(tuple(wanted))}
+    named = {name_of(one): replace(one, name=name_of(one)) for one in reversed(tuple(wanted))}
     same = {name for name, settings in running.items() if named.get(name) == settings}
     return Difference(
         stop=tuple(name for name in running if name not in same),

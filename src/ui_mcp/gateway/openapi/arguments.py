@@ -4,20 +4,22 @@ import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Literal
-
-from jsonschema.exceptions import ValidationError, best_match
+from typing import TYPE_CHECKING, Literal
 
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.openapi.model import Operation
-from ui_mcp.gateway.openapi.validation import Checker, UncheckableError
+from ui_mcp.gateway.openapi.validation import Checker, UncheckableError, leaf_errors
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.names import closest
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 OPTIONS = ("_fields", "_pages", "_max_rows", "_dry_run", "_raw")
 DRY_RUN = "_dry_run"
 META = "ui-mcp/"
 Strictness = Literal["strict", "warn", "off"]
+_MAX_PROBLEMS = 20
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
@@ -88,13 +90,32 @@ class ArgumentCheck:
         return kept, (f"Moved into body: {', '.join(misplaced)}",)
 
     def _validated(self, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
-        errors = self._checker.errors(arguments)
+        errors = self._errors(arguments)
         if errors:
             # All or nothing: a half-repaired call would report errors about values that the caller never gave.
             repaired = _coerced(arguments, errors)
             if repaired != arguments and not self._checker.errors(repaired):
                 return repaired, self._unknown(repaired)
-        return arguments, [*self._unknown(arguments), *(_describe(error) for error in errors)]
+        problems = list(dict.fromkeys(_describe(error) for error in errors))
+        hidden = len(problems) - _MAX_PROBLEMS
+        problems = [*problems[:_MAX_PROBLEMS], f"{hidden} more"] if hidden > 0 else problems
+        return arguments, [*self._unknown(arguments), *problems]
+
+    def _errors(self, arguments: JsonObject) -> "list[ValidationError]":
+        branch = self._body_branch(arguments)
+        return [
+            leaf
+            for error in self._checker.errors(arguments)
+            for leaf in leaf_errors(error, branch if list(error.absolute_path) == ["body"] else None)
+        ]
+
+    def _body_branch(self, arguments: JsonObject) -> int | None:
+        """Return which alternative of the body's schema belongs to the media type that would be sent."""
+        body = self._operation.body
+        if body is None or len(body.schemas) == 1:
+            return None
+        kind = arguments.get("content_type")
+        return body.schemas.index(body.variant(kind if isinstance(kind, str) else None).schema)
 
     def _unknown(self, arguments: JsonObject) -> list[str]:
         problems = []
@@ -151,11 +172,10 @@ def _fields(body: Json, root: JsonObject) -> frozenset[str]:
     return frozenset(found)
 
 
-def _coerced(arguments: JsonObject, errors: Sequence[ValidationError]) -> JsonObject:
+def _coerced(arguments: JsonObject, errors: "Sequence[ValidationError]") -> JsonObject:
     repaired = deepcopy(arguments)
-    for error in errors:
-        found = error if error.validator == "type" else best_match([error])
-        if found is None or found.validator != "type" or not found.absolute_path:
+    for found in errors:
+        if found.validator != "type" or not found.absolute_path:
             continue
         *path, last = found.absolute_path
         node: Json = repaired
@@ -185,8 +205,7 @@ def _coerce(value: Json, kinds: Sequence[str]) -> Json:
     return value
 
 
-def _describe(error: ValidationError) -> str:
-    found = best_match([error]) or error
+def _describe(found: "ValidationError") -> str:
     where = ".".join(str(part) for part in found.absolute_path) or "arguments"
     wanted: Json = found.validator_value
     if found.validator == "required":

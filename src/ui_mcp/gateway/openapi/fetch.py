@@ -16,7 +16,6 @@ import httpx2
 from anyio import getaddrinfo
 
 from ui_mcp.errors import NotFoundError, RefusedError, UpstreamError
-from ui_mcp.gateway.config.parse import MAX_BYTES
 from ui_mcp.http_client import TooLargeError, open_client
 
 
@@ -93,6 +92,7 @@ def is_public(address: str) -> bool:
 
 _MAX_FILES = 5_000
 _MAX_TOTAL = 200 * 1024 * 1024
+_MAX_BYTES = 50 * 1024 * 1024  # no more than `config.parse` reads
 _SECONDS = 10.0
 
 _SIBLING_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
@@ -137,7 +137,7 @@ class Fetcher:
         # Lazy: documents on disk need no client.
         return open_client(
             GuardedTransport({self._host, *self._allow_hosts}, self._transport),
-            limit=MAX_BYTES,
+            limit=_MAX_BYTES,
             bound=self._headers,
             origin=self._origin,
             timeout=_SECONDS,
@@ -211,7 +211,7 @@ class Fetcher:
                 media = answer.headers.get("content-type", "").split(";")[0].strip().lower()
                 return Fetched(url, body, media, dict(answer.headers))
         except TooLargeError as error:
-            raise RefusedError(f"{url} sends more than {MAX_BYTES} bytes") from error
+            raise RefusedError(f"{url} sends more than {_MAX_BYTES} bytes") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise UpstreamError(f"Cannot fetch {url}: {error or type(error).__name__}", url=url) from error
 

@@ -12,8 +12,7 @@ import anyio
 
 from ui_mcp.errors import InvalidArgumentsError, RefusedError
 from ui_mcp.gateway.openapi import model
-from ui_mcp.gateway.openapi.model import Variant
-from ui_mcp.gateway.openapi.payload import FileData
+from ui_mcp.gateway.openapi.model import FileData, Variant
 from ui_mcp.jsontypes import Json, JsonObject
 
 _FORMS = ("path", "url", "base64", "text")
@@ -41,7 +40,8 @@ def _as_file(member: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonO
     resolved_schema = _resolved(member, definitions)
     if is_file(resolved_schema):
         described = resolved_schema.get("description")
-        return {**FILE, "description": f"{described} {FILE['description']}"} if described else FILE
+        kept = {key: resolved_schema[key] for key in ("contentMediaType",) if key in resolved_schema}
+        return {**FILE, **kept, "description": f"{described} {FILE['description']}"} if described else {**FILE, **kept}
     items = resolved_schema.get("items")
     if isinstance(items, dict) and is_file(_resolved(items, definitions)):
         return {**resolved_schema, "items": FILE}

@@ -65,6 +65,8 @@ def plain_keywords(schema: Mapping[str, Json], report: Report) -> JsonObject:
             out[name] = True
     out |= _numbers(schema, report)
     out |= _values(schema, report)
+    if "enum" in out and isinstance(kind, str):
+        out["enum"] = _typed_choices(out["enum"], kind, report)
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
         if compiles(pattern):
@@ -78,6 +80,11 @@ def nullable(schema: Mapping[str, Json], out: JsonObject) -> JsonObject:
     """Translate `nullable` of OpenAPI 3.0 and `x-nullable` of 2.0, which 2020-12 writes as a type; changes `out`."""
     if schema.get("nullable") is not True and schema.get("x-nullable") is not True:
         return out
+    if any(key in out for key in ("anyOf", "oneOf", "allOf", "$ref", "not", "const")):
+        shown: JsonObject = {
+            key: out.pop(key) for key in ("title", "description", "default", "deprecated") if key in out
+        }
+        return {**shown, "anyOf": [out, {"type": "null"}]}
     if "enum" in out and None not in out["enum"]:
         out["enum"] = [*out["enum"], None]
     kind = out.get("type")
@@ -85,11 +92,6 @@ def nullable(schema: Mapping[str, Json], out: JsonObject) -> JsonObject:
         out["type"] = [kind, "null"] if kind != "null" else kind
     elif isinstance(kind, list):
         out["type"] = kind if "null" in kind else [*kind, "null"]
-    elif "enum" not in out and any(key in out for key in ("anyOf", "oneOf", "allOf", "$ref")):
-        shown: JsonObject = {
-            key: out.pop(key) for key in ("title", "description", "default", "deprecated") if key in out
-        }
-        return {**shown, "anyOf": [out, {"type": "null"}]}
     return out
 
 
@@ -165,6 +167,27 @@ def _values(schema: Mapping[str, Json], report: Report) -> JsonObject:
             if isinstance(names, list)
         }
     return out
+
+
+def _typed_choices(choices: list[Json], kind: str, report: Report) -> list[Json]:
+    """Return the choices as values of the type: YAML reads an unquoted `1` or `true` as something else than text."""
+    typed = [_as_type(choice, kind) for choice in choices]
+    if typed != choices or list(map(type, typed)) != list(map(type, choices)):
+        report("bad_enum", f"Choices of another type than {kind} are read as {kind}")
+    return typed
+
+
+def _as_type(choice: Json, kind: str) -> Json:
+    if kind == "string" and isinstance(choice, bool):
+        return "true" if choice else "false"
+    if kind == "string" and isinstance(choice, int | float):
+        return str(choice)
+    if kind in {"integer", "number"} and isinstance(choice, str):
+        found = number(choice)
+        return choice if found is None else int(found) if found == int(found) else found
+    if kind == "boolean" and isinstance(choice, str) and choice.lower() in {"true", "false"}:
+        return choice.lower() == "true"
+    return choice
 
 
 def number(value: Json) -> float | int | None:

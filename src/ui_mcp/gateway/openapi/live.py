@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -285,10 +285,9 @@ class LiveTarget:
         return [self._sibling(f"{self.settings.name}_{slug}", url) for slug, url in named]
 
     def _sibling(self, name: str, spec: str) -> TargetSettings:
-        changed: dict[str, object] = {"name": name, "spec": spec}
-        if not same_origin(spec, self.settings.base_url):
-            changed["spec_auth"] = None  # the credential is meant for the origin of base_url only
-        return self.settings.model_copy(update=changed)
+        # The credential is meant for the origin of base_url only.
+        auth = self.settings.spec_auth if same_origin(spec, self.settings.base_url) else None
+        return replace(self.settings, name=name, spec=spec, spec_auth=auth)
 
     async def _download(self, url: str) -> bytes:
         try:

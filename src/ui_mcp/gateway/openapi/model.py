@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal
 
 from ui_mcp.gateway.config.parse import Note, Status
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.gateway.sanitize import MASK, is_secret
+from ui_mcp.jsontypes import JsonObject, digest
 
 Location = Literal["path", "query", "header", "cookie", "querystring"]
 
@@ -29,6 +31,17 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class FileData:
+    """The content of a file argument."""
+
+    data: bytes
+    filename: str | None = None
+    content_type: str | None = None
+    url: str | None = None
+    """URL of a file that is not downloaded yet; `data` is then a placeholder text."""
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """One media type that a body may have."""
 
@@ -44,6 +57,18 @@ class Body:
     required: bool
     variants: tuple[Variant, ...]
     description: str = ""
+
+    @property
+    def schemas(self) -> list[JsonObject]:
+        """The distinct schemas of the variants: the alternatives of the body's schema, if there are several."""
+        distinct: list[JsonObject] = []
+        for variant in self.variants:
+            if variant.schema not in distinct:
+                distinct.append(variant.schema)
+        return distinct
+
+    def allows(self, media_type: str | None) -> bool:
+        return any(one.media_type == media_type for one in self.variants)
 
     def variant(self, media_type: str | None) -> Variant:
         """Return the variant of a media type; the preferred one if there is no such variant."""
@@ -201,6 +226,36 @@ def preference(media_type: str) -> int:
     if kind == "application/octet-stream" or kind.startswith(("image/", "audio/", "video/")):
         return 20
     return 30 if is_xml(kind) else 40
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request without credentials."""
+
+    method: str
+    base: str
+    path: str
+    """Path below the base, URL-encoded."""
+    query: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
+    cookies: tuple[str, ...]
+    body: bytes | None
+
+    @property
+    def url(self) -> str:
+        return self.base + self.path + (("&" if "?" in self.path else "?") + "&".join(self.query) if self.query else "")
+
+    @property
+    def all_headers(self) -> tuple[tuple[str, str], ...]:
+        return (*self.headers, ("Cookie", "; ".join(self.cookies))) if self.cookies else self.headers
+
+    @property
+    def digest(self) -> str:
+        """Digest of method, URL, headers and body, which an approval is bound to."""
+        # Values of secret headers are left out: they may be renewed between approval and call.
+        headers = [[name.lower(), MASK if is_secret(name, value) else value] for name, value in self.all_headers]
+        body = None if self.body is None else sha256(self.body).hexdigest()
+        return digest([self.method, self.url, headers, body])
 
 
 @dataclass(frozen=True, slots=True)

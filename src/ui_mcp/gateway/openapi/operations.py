@@ -256,10 +256,7 @@ def input_schema(parameters: tuple[Parameter, ...], body: Body | None) -> JsonOb
 
 
 def _body_schema(body: Body) -> JsonObject:
-    distinct: list[JsonObject] = []
-    for variant in body.variants:
-        if variant.schema not in distinct:
-            distinct.append(variant.schema)
+    distinct = body.schemas
     schema: JsonObject = dict(distinct[0]) if len(distinct) == 1 else {"anyOf": distinct}
     if body.description and "description" not in schema:
         schema["description"] = body.description

@@ -1,6 +1,6 @@
 """Builds request bodies: JSON, URL-encoded and multipart forms, text and files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.openapi import model
-from ui_mcp.gateway.openapi.model import Variant
+from ui_mcp.gateway.openapi.model import FileData, Variant
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
 ArrayFormat = Literal["index", "brackets", "repeat"]
@@ -56,17 +56,6 @@ _JOINS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimite
 
 
 @dataclass(frozen=True, slots=True)
-class FileData:
-    """The content of a file argument."""
-
-    data: bytes
-    filename: str | None = None
-    content_type: str | None = None
-    url: str | None = None
-    """URL of a file that is not downloaded yet; `data` is then a placeholder text."""
-
-
-@dataclass(frozen=True, slots=True)
 class EncodingOptions:
     """Encodings that OpenAPI leaves open and that APIs handle differently."""
 
@@ -89,7 +78,7 @@ def payload(variant: Variant, value: Json, options: EncodingOptions) -> Payload:
     """
     kind = variant.media_type
     if isinstance(value, FileData):
-        return Payload(value.data, value.content_type or _concrete_type(kind, "application/octet-stream"))
+        return Payload(value.data, _file_type([kind], value))
     if model.is_form(kind):
         return Payload(form(_require_object(value, kind), variant.encoding, options).encode(), kind)
     if model.is_multipart(kind):
@@ -140,8 +129,9 @@ def _form_object(name: str, value: JsonObject, rule: JsonObject) -> Iterator[tup
 
 def _multipart(fields: JsonObject, variant: Variant) -> Payload:
     rules = {name: rule for name, rule in variant.encoding.items() if isinstance(rule, dict)}
+    declared = variant.schema.get("properties", {})
     parts = [
-        _part(name, item, rules.get(name, {}))
+        _part(name, item, {"contentType": _media_type(declared.get(name)), **rules.get(name, {})})
         for name, value in fields.items()
         for item in (value if isinstance(value, list) else [value])
     ]
@@ -154,12 +144,12 @@ def _multipart(fields: JsonObject, variant: Variant) -> Payload:
 
 
 def _part(name: str, value: Json, rule: JsonObject) -> bytes:
-    declared = model.base(str(rule.get("contentType") or "").split(",")[0])
+    kinds = [kind for one in str(rule.get("contentType") or "").split(",") if (kind := model.base(one))]
+    declared = kinds[0] if kinds else ""
     disposition = f'Content-Disposition: form-data; name="{_quoted(name)}"'
     if isinstance(value, FileData):
         disposition += f'; filename="{_quoted(value.filename or name)}"'
-        kind = value.content_type or _concrete_type(declared, "application/octet-stream")
-        data = value.data
+        kind, data = _file_type(kinds, value), value.data
     elif isinstance(value, dict | list):
         kind, data = declared or "application/json", dumps(value).encode()
     else:
@@ -179,6 +169,23 @@ def _header_default(header: Json) -> str:
 
 def _quoted(name: str) -> str:
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _file_type(declared: Sequence[str], file: FileData) -> str:
+    """Return the type of a file: the only one that the document allows, else the file's own if it is one of them."""
+    concrete = [kind for kind in declared if "*" not in kind]
+    own = model.base(file.content_type or "")
+    if len(declared) == 1 and concrete and own != model.base(concrete[0]):
+        return concrete[0]
+    if own and (own in map(model.base, concrete) or len(concrete) < len(declared) or not declared):
+        return file.content_type or own
+    return concrete[0] if concrete else "application/octet-stream"
+
+
+def _media_type(schema: Json) -> str:
+    found = schema.get("contentMediaType") if isinstance(schema, dict) else None
+    # FastAPI writes octet-stream for every upload, whatever its type.
+    return found if isinstance(found, str) and found != "application/octet-stream" else ""
 
 
 def _concrete_type(kind: str, otherwise: str) -> str:

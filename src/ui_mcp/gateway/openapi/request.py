@@ -3,18 +3,16 @@
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from urllib.parse import quote
 
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.auth import Attached
-from ui_mcp.gateway.openapi.model import Operation, Parameter
+from ui_mcp.gateway.openapi.model import FileData, Operation, Outgoing, Parameter
 from ui_mcp.gateway.openapi.payload import (
     ArrayFormat,
     EncodingOptions,
-    FileData,
     _raw_items,
     form,
     nested,
@@ -22,7 +20,7 @@ from ui_mcp.gateway.openapi.payload import (
     text,
 )
 from ui_mcp.gateway.sanitize import MASK, SecretMasker, is_secret
-from ui_mcp.jsontypes import Json, JsonObject, digest, dumps, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 _RESERVED = ":/?@!$'()*,;="
 """Characters that `allowReserved` leaves unencoded; not `#[]&+`, which would change the meaning of the query."""
@@ -97,36 +95,6 @@ def _items(value: Json, safe: str, *, explode: bool) -> list[str]:
 
 
 _PATH_SAFE = "/:@!$&'()*+,;=~-._%"  # with %, because the template may be encoded already
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A request without credentials."""
-
-    method: str
-    base: str
-    path: str
-    """Path below the base, URL-encoded."""
-    query: tuple[str, ...]
-    headers: tuple[tuple[str, str], ...]
-    cookies: tuple[str, ...]
-    body: bytes | None
-
-    @property
-    def url(self) -> str:
-        return self.base + self.path + (("&" if "?" in self.path else "?") + "&".join(self.query) if self.query else "")
-
-    @property
-    def all_headers(self) -> tuple[tuple[str, str], ...]:
-        return (*self.headers, ("Cookie", "; ".join(self.cookies))) if self.cookies else self.headers
-
-    @property
-    def digest(self) -> str:
-        """Digest of method, URL, headers and body, which an approval is bound to."""
-        # Values of secret headers are left out: they may be renewed between approval and call.
-        headers = [[name.lower(), MASK if is_secret(name, value) else value] for name, value in self.all_headers]
-        body = None if self.body is None else sha256(self.body).hexdigest()
-        return digest([self.method, self.url, headers, body])
 
 
 def build(operation: Operation, arguments: JsonObject, base: str, options: EncodingOptions) -> Outgoing:

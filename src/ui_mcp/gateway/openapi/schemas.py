@@ -1,7 +1,8 @@
 """Converts the schemas of any OpenAPI version to JSON Schema 2020-12, and reads response schemas."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from ui_mcp.errors import NotFoundError, UiMcpError
@@ -33,8 +34,11 @@ _SINGLE = (
 
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
-_MERGEABLE = frozenset({"type", "title", "description", "properties", "required", "default", "deprecated"})
+_ANNOTATIONS = frozenset({"title", "description", "default", "deprecated"})
+_MERGEABLE = _ANNOTATIONS | {"type", "properties", "required"}
 """Keywords of an object that can be merged into the schema around its `allOf`."""
+_DEPENDENT = frozenset({"if", "then", "else", "contains", "minContains", "maxContains"})
+"""Keywords that mean something else beside the keywords of another schema."""
 _PREFIX = "#/$defs/"
 
 
@@ -140,7 +144,8 @@ class Schemas:
             if key == "properties":
                 if self._is_hidden(member):
                     _not_required(out, name)
-                    continue
+                    if out.get("additionalProperties") is not False:
+                        continue
                 # Some documents write `required: true` in the property instead of in the object's list.
                 if isinstance(member.value, dict) and member.value.get("required") is True:
                     out["required"] = list(dict.fromkeys([*out.get("required", []), name]))
@@ -163,7 +168,9 @@ class Schemas:
             merged = self._plain_object(part) if len(parts) > 1 or "properties" in out else None
             if merged is None or not _merge(out, merged):
                 rest.append(self._schema(part))
-        if len(rest) == 1 and not rest[0].keys() & out.keys():
+        for name in self._hidden_names(parts):
+            _not_required(out, name)
+        if len(rest) == 1 and not rest[0].keys() & (out.keys() | _DEPENDENT):
             out |= rest[0]
         elif rest:
             out["allOf"] = rest
@@ -182,6 +189,14 @@ class Schemas:
         finally:
             self._merging.discard(key)
         return converted if converted.keys() <= _MERGEABLE and converted.get("type", "object") == "object" else None
+
+    def _hidden_names(self, parts: Sequence[Place]) -> Iterator[str]:
+        """Yield the properties that parts of an `allOf` hide: the schema around it may require them."""
+        for part in parts:
+            with suppress(UiMcpError, ValueError):
+                for name, member in self._document.follow(part).at("properties").items():
+                    if self._is_hidden(member):
+                        yield name
 
     def _apply_discriminator(self, place: Place, out: JsonObject) -> None:
         tag = place.value["discriminator"].get("propertyName")
@@ -216,15 +231,16 @@ def _not_required(out: JsonObject, name: str) -> None:
 
 
 def _merge(out: JsonObject, part: JsonObject) -> bool:
-    """Merge an object schema into `out`; return False, without a change, if both define a property differently."""
+    """Merge an object schema or annotations into `out`; return False, without a change, if that would alter either."""
     mine, theirs = out.get("properties", {}), part.get("properties", {})
     if any(mine[name] != theirs[name] for name in mine.keys() & theirs.keys()):
         return False
+    if "type" in part and out.get("type", "object") != "object":
+        return False
     required = list(dict.fromkeys([*out.get("required", []), *part.get("required", [])]))
-    for key in ("title", "description", "default"):
+    for key in ("type", *_ANNOTATIONS):
         if key in part:
             out.setdefault(key, part[key])
-    out.setdefault("type", "object")
     if theirs or mine:
         out["properties"] = mine | theirs
     if required:

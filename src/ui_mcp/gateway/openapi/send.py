@@ -13,8 +13,7 @@ import httpx2
 from ui_mcp.errors import UpstreamError
 from ui_mcp.gateway.openapi.auth import Attached
 from ui_mcp.gateway.openapi.fetch import is_loopback
-from ui_mcp.gateway.openapi.model import Answer
-from ui_mcp.gateway.openapi.request import Outgoing
+from ui_mcp.gateway.openapi.model import Answer, Outgoing
 from ui_mcp.http_client import PackedError, TooLargeError, origin_of, same_origin
 
 _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})

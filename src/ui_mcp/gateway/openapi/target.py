@@ -9,9 +9,9 @@ from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck, Checked
 from ui_mcp.gateway.openapi.auth import Attached, Credentials
 from ui_mcp.gateway.openapi.files import Files
-from ui_mcp.gateway.openapi.model import Answer, Api, Operation
+from ui_mcp.gateway.openapi.model import Answer, Api, FileData, Operation, Outgoing
 from ui_mcp.gateway.openapi.payload import EncodingOptions
-from ui_mcp.gateway.openapi.request import Outgoing, build, shown
+from ui_mcp.gateway.openapi.request import build, shown
 from ui_mcp.gateway.openapi.response import MAX_PAGES, Limits, NextArguments, NextUrl, Responses, Shaping, next_page
 from ui_mcp.gateway.openapi.schemas import schema_mismatch
 from ui_mcp.gateway.openapi.send import Sender
@@ -164,7 +164,10 @@ class Target:
         ready = checked.arguments
         if operation.body is not None and "body" in ready:
             variant = operation.body.variant(ready.get("content_type"))
-            ready = {**ready, "body": await self._parts.files.read(variant, ready["body"])}
+            body = await self._parts.files.read(variant, ready["body"])
+            own = body.content_type if isinstance(body, FileData) else None
+            chosen = {"content_type": own} if operation.body.allows(own) and "content_type" not in ready else {}
+            ready = {**ready, "body": body, **chosen}
         return _Prepared(operation, fingerprint, checked, ready, self._build(operation, ready, base))
 
     async def _fetch_parts(self, prepared: _Prepared, call: Call) -> _Prepared:

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Literal
-
-from pydantic import Field
+from typing import Annotated, Literal
 
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.config.settings import Decision, Override, Selection, TargetSettings
@@ -19,8 +17,9 @@ from ui_mcp.gateway.openapi.schemas import loosened
 from ui_mcp.gateway.sanitize import MASK
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, input_schema, parse
+from ui_mcp.toolkit.functions import parse
 from ui_mcp.toolkit.names import Unnamed, closest, is_legal, tool_names
+from ui_mcp.toolkit.schemas import input_schema
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result
 
 DESTRUCTIVE = frozenset({"delete", "remove", "destroy", "drop", "purge", "reset", "cancel", "revoke", "terminate"})
@@ -93,15 +92,17 @@ def _words(operation: Operation) -> set[str]:
     }
 
 
-class SetAuthArgs(Args):
+@dataclass(frozen=True, slots=True)
+class SetAuthArgs:
     """What the caller sends."""
 
-    token: str = Field(description="The credential, or env:NAME to take it from the environment.")
-    auth_type: Literal["bearer", "header", "query", "cookie", "basic"] | None = Field(
-        None, description="How it is sent; by default as the document says."
-    )
-    header_name: str = Field("", description="Name of the header, parameter or cookie.")
-    scheme: str = Field("", description="Name of the document's security scheme it is for.")
+    token: Annotated[str, "The credential, or env:NAME to take it from the environment."]
+    auth_type: Annotated[
+        Literal["bearer", "header", "query", "cookie", "basic"] | None,
+        "How it is sent; by default as the document says.",
+    ] = None
+    header_name: Annotated[str, "Name of the header, parameter or cookie."] = ""
+    scheme: Annotated[str, "Name of the document's security scheme it is for."] = ""
 
 
 def set_auth_tool(source: str, api: Api) -> Tool:

@@ -1,27 +1,18 @@
-"""Validates values against the schemas of a document, with a time limit and without regular expressions."""
+"""Validates values against the schemas of a document, and says what is wrong with the alternative that was meant."""
 
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from time import monotonic
-from typing import Any
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend
-from referencing import Registry
-from referencing.exceptions import Unresolvable
+from typing import TYPE_CHECKING
 
 from ui_mcp.jsontypes import Json, JsonObject
 
-SECONDS = 0.5
-"""Time limit of one validation."""
-_MAX_UNIQUE = 1000
-"""Longer lists are not checked for unique items, which takes quadratic time."""
-_TIMED = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "items", "contains", "properties")
-"""Keywords that check the deadline: those that apply other schemas, where recursion and fan-out happen."""
-_deadline: ContextVar[float] = ContextVar("deadline")
-_Keyword = Callable[[Any, Any, Json, JsonObject], Iterator[ValidationError]]
-_STANDARD: dict[str, Any] = dict(Draft202012Validator.VALIDATORS)
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+    from ui_mcp.gateway.openapi.json_schema import TimedValidator
+
+
+_ALTERNATIVES = frozenset({"anyOf", "oneOf"})
+_WRONG_TYPE, _WRONG_TAG = 100, 20
+"""How far a branch is from a value, in problems, if the value has another type or names another branch by its tag."""
 
 
 class UncheckableError(Exception):
@@ -29,58 +20,45 @@ class UncheckableError(Exception):
 
 
 class Checker:
-    """Validates values against one schema; blocks the event loop for at most `SECONDS`."""
+    """Validates values against one schema; blocks the event loop for at most half a second."""
 
     def __init__(self, schema: JsonObject) -> None:
-        # The empty registry prevents references from being fetched over the network.
-        self._validator = _Validator(schema, registry=Registry())
+        self._schema = schema
+        self._validator: TimedValidator | None = None
 
-    def errors(self, value: Json) -> list[ValidationError]:
+    def errors(self, value: Json) -> "list[ValidationError]":
         """Return the validation errors of a value.
 
         Raises:
             UncheckableError: the schema is too complex for this value, or has a reference without target.
         """
-        token = _deadline.set(monotonic() + SECONDS)
-        try:
-            return list(self._validator.iter_errors(value))
-        except (RecursionError, Unresolvable) as error:
-            raise UncheckableError from error
-        finally:
-            _deadline.reset(token)
+        from ui_mcp.gateway.openapi.json_schema import TimedValidator  # lazy: tools are listed without jsonschema
 
-
-def _with_deadline(keyword: _Keyword) -> _Keyword:
-    def check(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-        if monotonic() > _deadline.get():
+        self._validator = self._validator or TimedValidator(self._schema)
+        found = self._validator.errors(value)
+        if found is None:
             raise UncheckableError
-        yield from keyword(validator, value, instance, schema) or ()
-
-    return check
+        return found
 
 
-def _no_check(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-    return iter(())
+def leaf_errors(error: "ValidationError", branch: int | None = None) -> "list[ValidationError]":
+    """Return what is wrong in the alternative that came nearest, or in the given one; other errors as they are."""
+    if error.validator not in _ALTERNATIVES or not error.context:
+        return [error]
+    branches: dict[int, list[ValidationError]] = {}
+    for inner in error.context:
+        branches.setdefault(int(inner.relative_schema_path[0]), []).append(inner)
+    chosen = branches.get(branch) if branch is not None else None
+    nearest = chosen or min(branches.values(), key=lambda inner: sum(map(_distance, inner)))
+    return [leaf for inner in nearest for leaf in leaf_errors(inner)]
 
 
-def _additional_properties(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-    # With `patternProperties`, only matching the patterns would show which properties are additional.
-    if not schema.get("patternProperties"):
-        yield from _STANDARD["additionalProperties"](validator, value, instance, schema) or ()
-
-
-def _unique_items(validator: Any, value: Any, instance: Json, schema: JsonObject) -> Iterator[ValidationError]:
-    if isinstance(instance, list) and len(instance) <= _MAX_UNIQUE:
-        yield from _STANDARD["uniqueItems"](validator, value, instance, schema) or ()
-
-
-# Patterns and formats are left to the API: documents often get them wrong, and a pattern may backtrack for ever.
-_Validator: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator,
-    {
-        **{name: _with_deadline(_STANDARD[name]) for name in _TIMED},
-        **dict.fromkeys(("pattern", "patternProperties", "format", "unevaluatedProperties"), _no_check),
-        "additionalProperties": _with_deadline(_additional_properties),
-        "uniqueItems": _unique_items,
-    },
-)
+def _distance(error: "ValidationError") -> int:
+    """Return how much an error says that its alternative was not meant."""
+    if error.validator == "type" and not error.relative_path:
+        return _WRONG_TYPE
+    if error.validator in {"const", "enum"} and len(error.relative_path) <= 1:
+        return _WRONG_TAG
+    if error.validator in _ALTERNATIVES and error.context:
+        return sum(map(_distance, leaf_errors(error)))
+    return 1

@@ -19,6 +19,7 @@ from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.validation import read
 from ui_mcp.webserver.server import bind, listening, port_of
 
 ORDERS: Sequence[JsonObject] = (
@@ -146,10 +147,11 @@ async def demo_unless_configured(options: GatewayOptions) -> AsyncIterator[Gatew
 
 
 def _demo_settings(data: str, url: str) -> GatewaySettings:
-    return GatewaySettings.model_validate(
+    return read(
+        GatewaySettings,
         {
             "data_dir": data,
             "targets": [{"name": "shop", "base_url": url}],
             "llm": {"provider": "scripted", "script": SCRIPT},
-        }
+        },
     )

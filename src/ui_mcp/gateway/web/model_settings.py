@@ -2,16 +2,19 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 
-from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, TextDelta, UserMessage
+from ui_mcp.agent.model import ModelEvent, ModelRequest, TextDelta, UserMessage
 from ui_mcp.agent.models import (
     SCRIPTED,
+    ChosenModel,
     ModelSettings,
     Service,
     choose_model,
@@ -26,6 +29,7 @@ from ui_mcp.gateway.config.loader import literal
 from ui_mcp.gateway.config.parse import parse
 from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.validation import to_json
 
 TEST_SECONDS = 20.0
 QUESTION = ModelRequest([UserMessage("Answer with the word OK.")], max_output_tokens=64)
@@ -49,17 +53,28 @@ class ModelSettingsService:
         self._file = file
         self._data = data
         self._model = _chosen(settings, proxy)
+        self._answering: Counter[ChosenModel] = Counter()
+        """How many answers each model is giving."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Answer with the current model."""
-        events = self._model.stream(request)
-        async for event in events if self.settings.stream else _joined_text(events):
-            yield event
+        model = self._model
+        self._answering[model] += 1
+        try:
+            events = model.stream(request)
+            async for event in events if self.settings.stream else _joined_text(events):
+                yield event
+        finally:
+            self._answering[model] -= 1
+            await self._close_unused(model)
+
+    async def close(self) -> None:
+        await self._model.close()
 
     def shown(self) -> JsonObject:
         """Return the settings with the key masked."""
         key = self.settings.api_key
-        fields = self.settings.model_dump(include=_SHOWN)
+        fields = {name: value for name, value in asdict(self.settings).items() if name in _SHOWN}
         return {
             **fields,
             "provider": provider_of(self.settings),
@@ -68,7 +83,7 @@ class ModelSettingsService:
             "file": self._file.name if self._file else None,
         }
 
-    def use_proxy(self, proxy: str | None) -> None:
+    async def use_proxy(self, proxy: str | None) -> None:
         """Reach the model through a proxy; None for a direct connection.
 
         Raises:
@@ -77,9 +92,9 @@ class ModelSettingsService:
         if proxy and self.settings.api_key and not _base(self.settings).startswith("https://"):
             raise InvalidArgumentsError("A proxy would read the key on its way: the model's address is not https")
         self.proxy = proxy
-        self.change({})
+        await self.change({})
 
-    def change(self, body: JsonObject) -> JsonObject:
+    async def change(self, body: JsonObject) -> JsonObject:
         """Use other settings from the next answer on, and save them if there is a file.
 
         Raises:
@@ -90,7 +105,7 @@ class ModelSettingsService:
         settings = model_settings(given)
         model = _chosen(settings, self.proxy)
         if self._file is not None:
-            before = self.settings.model_dump()
+            before = asdict(self.settings)
             fresh = {key: literal(value) for key, value in given.items() if key != "api_key"}
             reference = self._reference(body, settings)
 
@@ -102,14 +117,16 @@ class ModelSettingsService:
                 return {**tree, "llm": {key: one for key, one in llm.items() if one not in ("", [], None)}}
 
             editor.change(self._file, altered)
-        self.settings, self._model = settings, model
+        before_change, self._model = self._model, model
+        self.settings = settings
+        await self._close_unused(before_change)
         return {**self.shown(), "saved": self._file is not None}
 
     async def test(self, body: JsonObject) -> JsonObject:
         """Ask a model for one word; return its answer, or a plain explanation of the failure."""
         started = time.monotonic()
+        model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)  # a person waits
         try:
-            model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)  # a person waits
             text = ""
             with anyio.fail_after(TEST_SECONDS):
                 async for event in model.stream(QUESTION):
@@ -119,6 +136,8 @@ class ModelSettingsService:
         except ModelError as error:
             message = _FAILURES.get(str(error.details.get("status")))
             return {"ok": False, "error": f"{message}. {error.message}" if message else error.message}
+        finally:
+            await _close(model)
         return {"ok": True, "answer": text[:200], "ms": round((time.monotonic() - started) * 1000)}
 
     async def models(self, body: JsonObject) -> list[str]:
@@ -133,9 +152,15 @@ class ModelSettingsService:
             return []
         return _names(answer)
 
+    async def _close_unused(self, model: ChosenModel) -> None:
+        # An answer that has begun is finished by the model that began it, even if another one was chosen since.
+        if model is not self._model and not self._answering[model]:
+            del self._answering[model]
+            await _close(model)
+
     def _merged(self, body: JsonObject) -> JsonObject:
         known = {key: value for key, value in body.items() if key in _FIELDS and value is not None}
-        old = self.settings.model_dump(exclude={"api_key"}, exclude_defaults=True)
+        old = to_json(replace(self.settings, api_key=""))
         merged: JsonObject = {**old, **known}
         key = body.get("api_key")
         if body.get("api_key_env"):
@@ -159,6 +184,11 @@ class ModelSettingsService:
         return f"file:{editor.own_file(self._data / 'secrets' / 'llm-key', settings.api_key.encode())}"
 
 
+async def _close(model: ChosenModel) -> None:
+    with anyio.CancelScope(shield=True):  # a cancelled answer would leave the connections open
+        await model.close()
+
+
 async def _joined_text(events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
     """Join text deltas, so that the answer arrives in one piece."""
     text = ""
@@ -172,12 +202,12 @@ async def _joined_text(events: AsyncIterator[ModelEvent]) -> AsyncIterator[Model
         yield event
 
 
-def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> Model:
+def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> ChosenModel:
     """Return the model; without settings, a scripted one that explains how to choose a model."""
     if provider_of(settings) == SCRIPTED and not settings.script:
         names = ", ".join(service.name for name, service in services() if name != SCRIPTED)
         script = [{"emit": [{"say": NO_MODEL.format(names)}]}]
-        settings = settings.model_copy(update={"provider": SCRIPTED, "script": script})
+        settings = replace(settings, provider=SCRIPTED, script=script)
     return choose_model(settings, proxy, retries=retries)
 
 

@@ -28,8 +28,9 @@ from ui_mcp.gateway.approvals.http import person_routes
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.service import Decision
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
+from ui_mcp.gateway.listeners import approval_routes
 from ui_mcp.gateway.results import StoredResult
-from ui_mcp.gateway.runner import approval_routes, open_gateway
+from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
@@ -98,6 +99,7 @@ async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
         stack.callback(tasks.cancel_scope.cancel)
         file = configuration(options).writable
         model = ModelSettingsService(model_settings(gateway.settings.llm), gateway.settings.proxy, file, data)
+        stack.push_async_callback(model.close)
         conversations: Conversations
         writer = lambda name: conversations.writer(name)  # noqa: E731, PLW0108 - `conversations` is assigned below
         watch = ApprovalWatch(gateway.approvals, gateway.announcements, gateway.enforcer.outcome, writer, AGENT)
@@ -129,7 +131,7 @@ def loops(
     def of(name: str) -> MakeLoop:
         def make(journal: JournalWriter, deltas: Deltas) -> Loop:
             settings = LoopSettings(
-                system=f"{SYSTEM}\n{gateway.catalog.instructions()}",
+                system=f"{SYSTEM}\n{offered.instructions()}",
                 text_policy="implicit_post",
                 max_samplings=25,
                 max_context_tokens=model.settings.max_context_tokens,

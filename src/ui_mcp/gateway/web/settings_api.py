@@ -122,8 +122,8 @@ class ModelApi(Protocol):
     proxy: str | None
 
     def shown(self) -> JsonObject: ...
-    def change(self, body: JsonObject) -> JsonObject: ...
-    def use_proxy(self, proxy: str | None) -> None: ...
+    async def change(self, body: JsonObject) -> JsonObject: ...
+    async def use_proxy(self, proxy: str | None) -> None: ...
     async def test(self, body: JsonObject) -> JsonObject: ...
     async def models(self, body: JsonObject) -> list[str]: ...
 
@@ -153,7 +153,7 @@ class NluiConfig:
         return JSONResponse(self._model.shown())
 
     async def change(self, request: Request) -> Response:
-        return JSONResponse(self._model.change(await body_of(request)))
+        return JSONResponse(await self._model.change(await body_of(request)))
 
     async def providers(self, request: Request) -> Response:
         return JSONResponse(await self._providers())
@@ -169,7 +169,7 @@ class NluiConfig:
         wanted = (await body_of(request)).get("stream")
         if not isinstance(wanted, bool):
             raise InvalidArgumentsError("stream must be true or false")
-        return JSONResponse({"stream": self._model.change({"stream": wanted})["stream"]})
+        return JSONResponse({"stream": (await self._model.change({"stream": wanted}))["stream"]})
 
     async def language(self, request: Request) -> Response:
         """Accept only "en"."""
@@ -184,5 +184,5 @@ class NluiConfig:
         given = (await body_of(request)).get("proxy") or None
         if given is not None and not str(given).startswith(("http://", "https://", "socks5://")):
             raise InvalidArgumentsError("proxy must begin with http://, https:// or socks5://")
-        self._model.use_proxy(str(given) if given else None)
+        await self._model.use_proxy(str(given) if given else None)
         return JSONResponse({"proxy": self._model.proxy or ""})

@@ -7,7 +7,6 @@ from secrets import token_hex
 
 import httpx2
 from anyio import to_thread
-from pydantic import ValidationError
 
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
 from ui_mcp.gateway.config import editor
@@ -22,6 +21,7 @@ from ui_mcp.gateway.source import health_json
 from ui_mcp.http_client import open_client
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import source_name
+from ui_mcp.validation import InvalidDataError, read
 
 MAX_UPLOAD_BYTES = 4 * 1024 * 1024
 PRESETS: tuple[JsonObject, ...] = (
@@ -175,10 +175,9 @@ class TargetSettingsService:
 
 def _settings(body: JsonObject) -> TargetSettings:
     try:
-        settings = TargetSettings.model_validate(body)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise InvalidArgumentsError(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
+        settings = read(TargetSettings, body)
+    except InvalidDataError as error:
+        raise InvalidArgumentsError(str(error)) from error
     if not settings.base_url.startswith(("http://", "https://")) and not settings.spec:
         raise InvalidArgumentsError("Give base_url (an http address) or spec (the address of its document)")
     return settings

@@ -8,14 +8,17 @@ from pathlib import Path
 import anyio
 import pytest
 
+import needs
 from ui_mcp.gateway.config.parse import Notes
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.document import Document, load
 from ui_mcp.gateway.openapi.fetch import Fetcher
 from ui_mcp.gateway.openapi.operations import read_api
 from ui_mcp.gateway.openapi.tools import build_tools
-from ui_mcp.gateway.search import Index, summary
+from ui_mcp.gateway.search.index import Index, summary
+from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.toolkit.tool import Tool
 
 NOUNS = (
     "order",
@@ -108,7 +111,7 @@ def _crud(paths: JsonObject, path: str, name: str, words: str) -> None:
 @cache
 def index(name: str) -> Index:
     document = Document("shop.json", {"shop.json": shop()}, Notes()) if name == "shop" else anyio.run(_real, name)
-    return Index(build_tools(TargetSettings(name="x"), read_api(document)).entries)
+    return Index(build_tools(TargetSettings(name="x"), read_api(document)).entries, needs.token_vectors())
 
 
 async def _real(name: str) -> Document:
@@ -152,3 +155,120 @@ def test_filters_narrow_the_search() -> None:
 
     assert {hit.entry.method for hit in hits} == {"DELETE"}
     assert index("shop").search("order", source="other") == []
+
+
+HARMLESS = (
+    "which {0}s are late",
+    "who added this {0}",
+    "what does the {0} cost",
+    "how many {0}s were cancelled last week",
+    "when was the {0} deleted",
+    "is there a {0} with that number",
+    "show me every {0}",
+    "give me the {0} from Monday",
+    "find the {0} of Ms Lee",
+    "look up a {0}",
+    "send a {0} to the customer",
+    "schedule the {0} for tomorrow",
+    "turn on the {0}",
+    "invite somebody to the {0}",
+    "start a new {0}",
+    "add one more {0}",
+    "make a copy of the {0}",
+    "write down the address of a {0}",
+    "react to a comment on the {0}",
+    "mark the {0} as read",
+)
+
+
+@pytest.mark.covers("GW-CAT-7")
+@pytest.mark.parametrize("meaning", [True, False])
+def test_of_200_requests_to_read_or_create_none_has_a_delete_first(meaning: bool) -> None:
+    entries = build_tools(TargetSettings(name="x"), read_api(Document("s", {"s": shop()}, Notes()))).entries
+    catalogue = Index(entries, needs.token_vectors() if meaning else None)
+    requests = [request.format(noun) for request in HARMLESS for noun in NOUNS]
+
+    first = {request: catalogue.search(request)[0].entry.method for request in requests}
+
+    assert len(first) == 200
+    assert [request for request, method in first.items() if method == "DELETE"] == []
+
+
+@pytest.mark.covers("GW-CAT-7")
+def test_a_call_that_deletes_is_second_even_if_nothing_else_fits() -> None:
+    catalogue = Index(tools(remove_message="The message", resize_image="Scale a picture for a message"))
+
+    assert [hit.entry.local_name for hit in catalogue.search("star a message")] == ["resize_image", "remove_message"]
+    assert catalogue.search("remove a message")[0].entry.local_name == "remove_message"
+
+
+def tools(**described: str) -> list[Entry]:
+    schema: JsonObject = {"type": "object"}
+    return [
+        Entry(Tool(name=f"x__{name}", title="", description=text, input_schema=schema), "x", "backend", name)
+        for name, text in described.items()
+    ]
+
+
+@pytest.mark.covers("GW-CAT-7")
+def test_questions_prefer_reading_and_only_a_wish_to_delete_finds_deleting_first() -> None:
+    paths = {
+        "/branches/{branch}/protection": {
+            "get": {"operationId": "get_protection"},
+            "put": {"operationId": "update_protection"},
+            "delete": {"operationId": "delete_protection"},
+        },
+        "/orders": {"get": {"operationId": "list_orders"}, "post": {"operationId": "create_order"}},
+    }
+    tree = {"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "paths": paths}
+    catalogue = Index(build_tools(TargetSettings(name="x"), read_api(Document("s", {"s": tree}, Notes()))).entries)
+
+    def first(query: str) -> str:
+        return catalogue.search(query)[0].entry.local_name
+
+    assert first("turn on branch protection") == "update_protection"
+    assert first("which orders are late") == "list_orders"
+    assert first("remove the branch protection") == "delete_protection"
+    assert first("who deleted the branch protection?") == "get_protection"
+
+
+@pytest.mark.covers("GW-CAT-8")
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("what will the temperature be tomorrow", "weather_forecast"),
+        ("text my colleague", "send_message"),
+        ("purchase a ticket for a flight", "book_trip"),
+        ("how much money do we owe", "list_unpaid_invoices"),
+    ],
+)
+def test_a_tool_is_found_by_its_meaning_when_no_word_is_shared(query: str, tool: str) -> None:
+    entries = tools(
+        weather_forecast="Rain, wind and sunshine for the next days",
+        send_message="Write to another person in the chat",
+        book_trip="Reserve seats on planes and trains",
+        list_unpaid_invoices="Bills that are still open",
+        resize_image="Scale a picture",
+        run_tests="Execute the test suite",
+    )
+
+    assert Index(entries, needs.token_vectors()).search(query)[0].entry.local_name == tool
+
+
+@pytest.mark.covers("GW-CAT-8")
+def test_a_task_of_several_clauses_finds_a_tool_for_each() -> None:
+    places = ("flight", "hotel", "taxi", "museum", "dinner", "concert", "theatre", "ferry", "sauna", "tennis")
+    entries = tools(**{f"book_{place}": f"Book a {place}" for place in places}, git_branch_names="Repository work")
+
+    found = Index(entries).search(f"book {' '.join(places)} for our trip, then rename the branch")
+
+    assert "git_branch_names" in {hit.entry.local_name for hit in found}
+
+
+@pytest.mark.covers("GW-CAT-9")
+def test_what_was_called_after_a_similar_search_comes_first() -> None:
+    entries = tools(list_people="Everybody who works here", list_guests="Everybody who visits")
+    catalogue = Index(entries)
+
+    assert [hit.entry.local_name for hit in catalogue.search("everybody")] == ["list_guests", "list_people"]
+    assert catalogue.search("everybody", learned={"x__list_people": 1.0})[0].entry.local_name == "list_people"

@@ -1,0 +1,193 @@
+"""Tries real OpenAPI documents by hand: each loads whole, accepts its own examples, and a strict server its requests.
+
+`python scripts/real_documents.py FOLDER [--prism COMMAND]` takes every document below a folder. COMMAND is Prism's
+(npm: @stoplight/prism-cli); it serves each document with request validation on, without security and with an empty
+answer for every operation, and judges one call per operation, with the required arguments only. Nothing of a document
+is kept; whatever is not accepted is printed with the reason.
+"""
+
+import argparse
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+
+from ui_mcp.errors import InvalidArgumentsError, UiMcpError
+from ui_mcp.gateway.config.parse import is_openapi, parse
+from ui_mcp.gateway.openapi.arguments import ArgumentCheck
+from ui_mcp.gateway.openapi.document import Document, load
+from ui_mcp.gateway.openapi.fetch import Fetcher
+from ui_mcp.gateway.openapi.model import Api, Operation
+from ui_mcp.gateway.openapi.operations import read_api
+from ui_mcp.gateway.openapi.payload import EncodingOptions
+from ui_mcp.gateway.openapi.request import build
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from gateway.sample_calls import value
+
+_SHOWN = 12
+
+
+def documents(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder that are whole documents."""
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in {".json", ".yaml", ".yml"} and "node_modules" not in file.relative_to(folder).parts:
+            try:
+                if is_openapi(parse(file.read_bytes())):
+                    yield file
+            except UiMcpError as error:
+                print(f"{file.name}: not read: {error.message}")
+
+
+async def read(file: Path) -> tuple[Document, Api]:
+    async with Fetcher(str(file)) as fetcher:
+        root = await fetcher.root()
+        assert root is not None
+        document = await load(fetcher, root)
+    return document, read_api(document)
+
+
+def required_arguments(operation: Operation) -> dict[str, Any]:
+    """Make up a value for each required argument."""
+    schema = operation.input_schema
+    wanted = schema.get("required", [])
+    return {name: value(schema["properties"][name], schema, 2) for name in wanted}
+
+
+def examples(document: Document, api: Api) -> Iterator[tuple[Operation, Any]]:
+    """Yield the bodies that the document gives as examples of an operation's JSON body."""
+    for operation in api.operations:
+        body = operation.body.variants[0].media_type if operation.body else ""
+        try:
+            place = document.root.at("paths", operation.path, operation.method.lower(), "requestBody")
+            content = document.follow(document.follow(place).at("content", body)).value
+        except (UiMcpError, ValueError):
+            continue
+        if not isinstance(content, dict) or "json" not in body:
+            continue
+        if "example" in content:
+            yield operation, content["example"]
+        for one in (content.get("examples") or {}).values():
+            if isinstance(one, dict) and "value" in one:
+                yield operation, one["value"]
+
+
+def try_examples(document: Document, api: Api) -> None:
+    refused, count = [], 0
+    for operation, body in examples(document, api):
+        count += 1
+        try:
+            ArgumentCheck(operation).check({**required_arguments(operation), "body": body}, {})
+        except InvalidArgumentsError as error:
+            problems = [one for one in error.details["problems"] if str(one).startswith("body")]  # type: ignore[attr-defined]
+            if problems:
+                refused.append(f"{operation.method} {operation.path}: {problems[0]}")
+    print(f"  own examples of JSON bodies: {count - len(refused)} of {count} accepted")
+    _print_some(refused)
+
+
+def without_security(tree: Any) -> Any:
+    """Return a document whose operations need no credentials and answer nothing."""
+    tree = {key: member for key, member in tree.items() if key not in {"security", "host", "servers"}}
+    for item in tree.get("paths", {}).values():
+        for operation in item.values() if isinstance(item, dict) else ():
+            if isinstance(operation, dict) and ("responses" in operation or "operationId" in operation):
+                operation["responses"] = {"200": {"description": "ok"}}
+                operation.pop("security", None)
+                operation.pop("servers", None)
+    return tree
+
+
+@contextmanager
+def prism(command: str, file: Path) -> Iterator[str]:
+    """Serve a document with request validation on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / file.parent.name
+        shutil.copytree(file.parent.parent if file.parent.name == "spec" else file.parent, copy)
+        served = next(copy.rglob(file.name))
+        served.write_text(json.dumps(without_security(parse(file.read_bytes()))))
+        arguments = [command, "mock", "--errors", "--port", str(port), "--host", "127.0.0.1", str(served)]
+        server = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            assert server.stdout is not None
+            said = iter(server.stdout.readline, b"")
+            if not any(b"listening" in line for line in said):
+                raise SystemExit(f"{file.name}: Prism did not start")
+            threading.Thread(target=server.communicate, daemon=True).start()  # it stops when nothing reads on
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def judge(file: Path, api: Api, command: str) -> None:
+    refused, count = [], 0
+    with prism(command, file) as base, httpx2.Client(timeout=30) as client:
+        for operation in api.operations:
+            count += 1
+            arguments = required_arguments(operation)
+            try:
+                checked = ArgumentCheck(operation).check(arguments, {}).arguments
+                outgoing = build(operation, checked, base, EncodingOptions())
+            except UiMcpError as error:
+                refused.append(f"{operation.method} {operation.path}: by us: {error.message[:200]}")
+                continue
+            answer = client.request(
+                outgoing.method, outgoing.url, headers=list(outgoing.headers), content=outgoing.body or b""
+            )
+            if answer.status_code >= 400:
+                refused.append(f"{operation.method} {operation.path}: {answer.status_code} {_reason(answer.text)}")
+    print(f"  requests judged by Prism: {count - len(refused)} of {count} accepted")
+    _print_some(refused)
+
+
+def _reason(text: str) -> str:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text[:150]
+    problems = [
+        f"{'.'.join(map(str, one.get('location', [])))}: {one['message']}" for one in found.get("validation", [])
+    ]
+    return "; ".join(problems)[:250] or str(found.get("title"))
+
+
+def _print_some(lines: list[str]) -> None:
+    for line in lines[:_SHOWN]:
+        print(f"    {line}")
+    if len(lines) > _SHOWN:
+        print(f"    and {len(lines) - _SHOWN} more")
+
+
+def main() -> None:
+    """Try every document."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--prism", help="the command of @stoplight/prism-cli")
+    options = parser.parse_args()
+    for file in documents(options.folder):
+        document, api = anyio.run(read, file)
+        notes = sum(operation.status != "ok" for operation in api.operations)
+        print(
+            f"{file.name}: {len(api.operations)} operations, {notes} with notes, {len(api.skipped)} skipped", flush=True
+        )
+        try_examples(document, api)
+        if options.prism:
+            judge(file, api, options.prism)
+
+
+if __name__ == "__main__":
+    main()
