@@ -8,6 +8,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -26,18 +27,19 @@ from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
 from ui_mcp.webserver.server import bind, listening, port_of
 
 TURNS = 60
 
 
-class PostArgs(Args):
+@dataclass(frozen=True, slots=True)
+class PostArgs:
     """A message."""
 
-    mime: str = ""
     content: str
+    mime: str = ""
     client_id: str = ""
 
 
@@ -47,8 +49,8 @@ async def post(context: None, args: PostArgs, call: Call) -> ToolResult:
     return structured_result({"id": args.client_id, "ts": ""})
 
 
-@tool("noop", Args, title="Nothing")
-async def noop(context: None, args: Args, call: Call) -> JsonObject:
+@tool("noop", NoArgs, title="Nothing")
+async def noop(context: None, args: NoArgs, call: Call) -> JsonObject:
     """Do nothing."""
     return {}
 

@@ -44,19 +44,20 @@ def ours(document: str) -> None:
     from ui_mcp.gateway.service import GatewayContext, GatewayService
     from ui_mcp.gateway.toolset import GatewayToolset
     from ui_mcp.jsontypes import dumps
-    from ui_mcp.mcp_server import results
+    from ui_mcp.mcp_server.tools import listed_tool
     from ui_mcp.toolkit.tool import Call
+    from ui_mcp.validation import read
 
     start = time.perf_counter()
 
     async def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             target = {"name": "api", "spec": document, "base_url": "http://127.0.0.1:9"}
-            settings = GatewaySettings.model_validate({"targets": [target]})
+            settings = read(GatewaySettings, {"targets": [target]})
             around = GatewayContext(Path(folder) / "data", Path(folder) / "cache", connector())
             async with GatewayService(settings, around).running() as gateway:
                 tools = await GatewayToolset(gateway).tools(Call())
-                listed = dumps({"tools": [results.tool(tool) for tool in tools]})
+                listed = dumps({"tools": [listed_tool(tool) for tool in tools]})
                 spent = time.perf_counter() - start
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(json.dumps({"seconds": spent, "bytes": len(listed), "tools": len(tools), "kb": memory}))

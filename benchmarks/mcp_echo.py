@@ -1,23 +1,25 @@
-"""One echo tool, served by ourselves, by the bare SDK or by FastMCP: `python mcp_echo.py KIND stdio|http`.
+"""One echo tool, served by ourselves, by hand, by the bare SDK or by FastMCP: `python mcp_echo.py KIND stdio|http`.
 
 Over HTTP the port is the first line printed.
 """
 
 import socket
 import sys
+from dataclasses import dataclass
+from typing import Any
 
 
 def ours(transport: str) -> None:
     from ui_mcp.cli import entry
 
     stdio = entry.reserve_stdio() if transport == "stdio" else None
-    import anyio
-
     from ui_mcp.mcp_server.definition import ServerDefinition
-    from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+    from ui_mcp.processes import run
+    from ui_mcp.toolkit.functions import FunctionToolset, tool
     from ui_mcp.toolkit.tool import Call
 
-    class Words(Args):
+    @dataclass(frozen=True, slots=True)
+    class Words:
         text: str
 
     @tool("echo", Words, title="Echo")
@@ -34,10 +36,42 @@ def ours(transport: str) -> None:
         from ui_mcp.mcp_server.server import McpServer
         from ui_mcp.mcp_server.transports.stdio import serve
 
-        async def main() -> None:
+        async def main() -> int:
             await serve(McpServer(face), *stdio)
+            return 0
 
-        anyio.run(main)
+        sys.exit(run(main))
+
+
+def hand(transport: str) -> None:
+    """Serve the least that a client accepts, over stdio alone: the floor for Python and asyncio."""
+    import asyncio
+    import os
+
+    import orjson
+
+    loop = asyncio.new_event_loop()
+    rest = b""
+
+    def readable() -> None:
+        nonlocal rest
+        chunk = os.read(0, 256 * 1024)
+        if not chunk:
+            loop.stop()
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            message = orjson.loads(line)
+            if "id" in message:
+                os.write(1, orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result(message)}) + b"\n")
+
+    def result(message: dict[str, Any]) -> object:
+        if message["method"] == "tools/call":
+            return {"content": [{"type": "text", "text": message["params"]["arguments"]["text"]}], "isError": False}
+        server = {"serverInfo": {"name": "echo", "version": "1"}, "capabilities": {"tools": {}}}
+        return {"protocolVersion": "2025-11-25", "supportedVersions": ["2026-07-28"], **server}
+
+    loop.add_reader(0, readable)
+    loop.run_forever()
 
 
 def bare(transport: str) -> None:
@@ -96,4 +130,4 @@ def serve_http(app: object, lifespan: str = "off") -> None:
 
 
 if __name__ == "__main__":
-    {"ours": ours, "bare": bare, "fastmcp": fastmcp}[sys.argv[1]](sys.argv[2])
+    {"ours": ours, "hand": hand, "bare": bare, "fastmcp": fastmcp}[sys.argv[1]](sys.argv[2])

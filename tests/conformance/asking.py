@@ -7,17 +7,15 @@ from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Any
 
-from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams
-
+from ui_mcp.jsonrpc.messages import RpcError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.subscriptions import Context
+from ui_mcp.mcp_server.request import Request
 
 INVALID_PARAMS = -32602
 MISSING_CAPABILITY = -32021
 _KEY = secrets.token_bytes(32)
 
-Handler = Callable[[Context, JsonObject], Awaitable[JsonObject]]
+Handler = Callable[[Request, JsonObject], Awaitable[JsonObject]]
 
 
 def text(words: str) -> JsonObject:
@@ -51,7 +49,7 @@ def seal(**facts: Any) -> str:
 def unseal(state: str) -> JsonObject:
     signature, _, body = state.partition(".")
     if not hmac.compare_digest(signature, hmac.new(_KEY, body.encode(), sha256).hexdigest()):
-        raise MCPError(INVALID_PARAMS, "requestState was tampered with")
+        raise RpcError(INVALID_PARAMS, "requestState was tampered with")
     return dict(json.loads(body))
 
 
@@ -67,33 +65,33 @@ def answered(raw: JsonObject, key: str) -> JsonObject | None:
     return answer if isinstance(answer, dict) else None
 
 
-async def by_elicitation(ctx: Context, raw: JsonObject) -> JsonObject:
+async def by_elicitation(request: Request, raw: JsonObject) -> JsonObject:
     given = accepted(raw, "user_name")
     if given is None or not isinstance(given.get("name"), str):
         return ask({"user_name": elicit("What is your name?", name="string")})
     return text(f"Hello, {given['name']}!")
 
 
-async def by_sampling(ctx: Context, raw: JsonObject) -> JsonObject:
+async def by_sampling(request: Request, raw: JsonObject) -> JsonObject:
     given = answered(raw, "capital_question")
     if given is None:
         return ask({"capital_question": sample("What is the capital of France?")})
     return text(f"Sampling response: {given}")
 
 
-async def by_roots(ctx: Context, raw: JsonObject) -> JsonObject:
+async def by_roots(request: Request, raw: JsonObject) -> JsonObject:
     given = answered(raw, "client_roots")
     return ask({"client_roots": ROOTS}) if given is None else text(f"Roots: {given.get('roots')}")
 
 
-async def with_state(ctx: Context, raw: JsonObject) -> JsonObject:
+async def with_state(request: Request, raw: JsonObject) -> JsonObject:
     if accepted(raw, "confirm") is None:
         return ask({"confirm": elicit("Please confirm", ok="boolean")}, seal(step=1))
     unseal(raw.get("requestState") or "")
     return text("state-ok: the state came back untouched")
 
 
-async def several(ctx: Context, raw: JsonObject) -> JsonObject:
+async def several(request: Request, raw: JsonObject) -> JsonObject:
     if accepted(raw, "user_name") is None or not answered(raw, "greeting") or not answered(raw, "client_roots"):
         questions = {
             "user_name": elicit("What is your name?", name="string"),
@@ -104,7 +102,7 @@ async def several(ctx: Context, raw: JsonObject) -> JsonObject:
     return text("All three answers arrived.")
 
 
-async def rounds(ctx: Context, raw: JsonObject) -> JsonObject:
+async def rounds(request: Request, raw: JsonObject) -> JsonObject:
     state = unseal(raw["requestState"]) if raw.get("requestState") else {"round": 0}
     if state["round"] == 0:
         return ask({"step1": elicit("What is your name?", name="string")}, seal(round=1))
@@ -113,15 +111,15 @@ async def rounds(ctx: Context, raw: JsonObject) -> JsonObject:
     return text("Both rounds are done.")
 
 
-async def sealed(ctx: Context, raw: JsonObject) -> JsonObject:
+async def sealed(request: Request, raw: JsonObject) -> JsonObject:
     if raw.get("requestState"):
         unseal(raw["requestState"])
         return text("integrity-ok: the state came back untouched")
     return ask({"confirm": elicit("Please confirm", ok="boolean")}, seal(step=1))
 
 
-async def by_capability(ctx: Context, raw: JsonObject) -> JsonObject:
-    declared = _declared(ctx)
+async def by_capability(request: Request, raw: JsonObject) -> JsonObject:
+    declared = _declared(request)
     if raw.get("inputResponses"):
         return text("Thank you.")
     possible = {
@@ -133,24 +131,22 @@ async def by_capability(ctx: Context, raw: JsonObject) -> JsonObject:
     return ask(questions) if questions else text("Nothing can be asked.")
 
 
-async def needs_sampling(ctx: Context, raw: JsonObject) -> JsonObject:
-    if "sampling" not in _declared(ctx):
+async def needs_sampling(request: Request, raw: JsonObject) -> JsonObject:
+    if "sampling" not in _declared(request):
         data: JsonObject = {"requiredCapabilities": {"sampling": {}}}
-        raise MCPError(MISSING_CAPABILITY, "Missing required client capability: sampling", data)
+        raise RpcError(MISSING_CAPABILITY, "Missing required client capability: sampling", data)
     return text("sampling is there")
 
 
-async def logs(ctx: Context, raw: JsonObject) -> JsonObject:
+async def logs(request: Request, raw: JsonObject) -> JsonObject:
     for words in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-        await ctx.session.send_log_message("info", words, related_request_id=ctx.request_id)
+        await request.log("info", words)
     return text("Tool with logging executed successfully")
 
 
 def asks_client(method: str, params: Callable[[JsonObject], JsonObject]) -> Handler:
-    async def handler(ctx: Context, raw: JsonObject) -> JsonObject:
-        exchange = ctx.request
-        assert exchange is not None
-        answer = await exchange.send_raw_request(method, params(raw.get("arguments") or {}))
+    async def handler(request: Request, raw: JsonObject) -> JsonObject:
+        answer = await request.ask(method, params(raw.get("arguments") or {}))
         return text(f"The client answered: {json.dumps(answer)}")
 
     return handler
@@ -200,10 +196,5 @@ ASKING: dict[str, Handler] = {
 }
 
 
-def _declared(ctx: Context) -> set[str]:
-    capabilities = ctx.session.client_capabilities
-    return set(capabilities.model_dump(by_alias=True, exclude_none=True)) if capabilities else set()
-
-
-def handles(params: CallToolRequestParams) -> Handler | None:
-    return ASKING.get(params.name)
+def _declared(request: Request) -> set[str]:
+    return set(request.client.capabilities)

@@ -1,20 +1,17 @@
 """The server that the conformance suite tests: its tools, resources and prompts on our own core."""
 
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from mcp_types import CallToolRequestParams, GetPromptRequestParams, SetLevelRequestParams
-
-from conformance.asking import ASKING, accepted, ask, elicit, handles
+from conformance.asking import ASKING, accepted, ask, elicit
 from conformance.tools import PIXEL, TOOLS
 from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.definition import ServerDefinition
-from ui_mcp.mcp_server.server import call_of
-from ui_mcp.mcp_server.subscriptions import Context
+from ui_mcp.mcp_server.prompts import PromptHandlers
+from ui_mcp.mcp_server.request import Request
+from ui_mcp.mcp_server.tools import Tools as ToolHandlers
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
@@ -116,27 +113,20 @@ def served_definition() -> ServerDefinition:
         mirrors_arguments=True,
     )
 
-    async def call_tool(ctx: Context, params: CallToolRequestParams) -> Any:
-        handler = handles(params)
-        if handler is not None:
-            return await handler(ctx, dict(ctx.params or {}))
-        return await results.tool_answer(base, params.name, params.arguments or {}, call_of(ctx))
+    async def call_tool(request: Request) -> JsonObject:
+        asks = ASKING.get(request.params["name"])
+        return await (asks(request, request.params) if asks else ToolHandlers(base).call(request))
 
-    async def get_prompt(ctx: Context, params: GetPromptRequestParams) -> Any:
-        raw = dict(ctx.params or {})
-        if params.name != "test_input_required_result_prompt":
-            return results.complete(await prompts.get(params.name, params.arguments or {}, call_of(ctx)))
-        given = accepted(raw, "user_context")
+    async def get_prompt(request: Request) -> JsonObject:
+        if request.params["name"] != "test_input_required_result_prompt":
+            return await PromptHandlers(prompts).get(request)
+        given = accepted(request.params, "user_context")
         if given is None:
             return ask({"user_context": elicit("What context?", context="string")})
-        return results.complete(_messages({"type": "text", "text": f"Context: {given}"}))
+        return _messages({"type": "text", "text": f"Context: {given}"})
 
-    async def set_level(ctx: Context, params: SetLevelRequestParams) -> JsonObject:
+    async def set_level(request: Request) -> JsonObject:
         return {}
 
-    handlers: dict[str, tuple[type[Any], Callable[..., Awaitable[Any]]]] = {
-        "tools/call": (CallToolRequestParams, call_tool),
-        "prompts/get": (GetPromptRequestParams, get_prompt),
-        "logging/setLevel": (SetLevelRequestParams, set_level),
-    }
+    handlers = {"tools/call": call_tool, "prompts/get": get_prompt, "logging/setLevel": set_level}
     return replace(base, extra_handlers=handlers)

@@ -1,12 +1,16 @@
 """The tools the conformance suite calls that only answer."""
 
 from base64 import b64decode
+from dataclasses import dataclass
+from typing import ClassVar
 
 import anyio
 
 from ui_mcp.errors import UiMcpError
+from ui_mcp.fields import Rules
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.functions import Args, FunctionTool, NoArgs, tool
+from ui_mcp.toolkit.functions import FunctionTool, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, Tool, ToolResult, text_result
 
 PIXEL = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
@@ -50,7 +54,7 @@ async def progress(bus: Announcements, args: NoArgs, call: Call) -> ToolResult:
     for done in (0, 50, 100):
         await call.progress(done, 100, f"Completed step {done} of 100")
         await anyio.sleep(0.02)
-    return text_result(str(call.meta.get("progress_token", "none")))
+    return text_result(str(call.meta.get("progressToken", "none")))
 
 
 @tool("test_error_handling", NoArgs, title="Error")
@@ -79,12 +83,17 @@ async def prompt_change(bus: Announcements, args: NoArgs, call: Call) -> ToolRes
     return text_result("announced")
 
 
-class FreeArgs(Args, extra="allow"):
+@dataclass(frozen=True, slots=True)
+class FreeArgs:
     """Arguments whose schema is written by hand."""
+
+    RULES: ClassVar = Rules(before=lambda given: {"given": given})
+
+    given: JsonObject
 
 
 async def _echo(bus: Announcements, args: FreeArgs, call: Call) -> ToolResult:
-    return text_result(f"called with {args.model_dump()}")
+    return text_result(f"called with {args.given}")
 
 
 SCHEMA_2020_12 = {

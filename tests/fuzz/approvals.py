@@ -14,6 +14,7 @@ from fuzz.values import any_json, mutated, text_of
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
+from ui_mcp.validation import read
 
 YES = {"action": "accept", "content": {"decision": "approve", "reason": "fine"}}
 NO: list[Any] = [
@@ -76,7 +77,7 @@ async def approvals_opened(folder: Path) -> AsyncIterator[Asked]:
         mode="guard",
         approval_timeout=lambda _: 20.0 if _is_yes(asked.reply) else 0.02,  # no one else answers what stays open
     )
-    async with GatewayService(GatewaySettings.model_validate(chosen), around).running() as gateway:
+    async with GatewayService(read(GatewaySettings, chosen), around).running() as gateway:
         await gateway.sources.ready()
         asked = Asked(gateway, upstream)
         await asked.greet()

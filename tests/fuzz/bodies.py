@@ -21,6 +21,7 @@ from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.person import PersonKeys
+from ui_mcp.validation import read
 from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, NONCE_HEADER, Access
 
 POST: list[Any] = [
@@ -68,7 +69,7 @@ async def chat_opened(folder: Path) -> AsyncIterator[Bodies]:
 async def nlui_opened(folder: Path) -> AsyncIterator[Bodies]:
     script = [{"emit": [{"say": "hello"}]}]
     llm = {"provider": "scripted", "script": script}
-    settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": llm})
+    settings = read(GatewaySettings, {"data_dir": str(folder / "data"), "llm": llm})
     asked = GatewayOptions(settings=settings)
     async with open_chat_page(asked) as chat:
         access = Access("fuzz", PersonKeys(folder / "person"))

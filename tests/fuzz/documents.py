@@ -16,6 +16,7 @@ from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import dumps
 from ui_mcp.toolkit.tool import Call
+from ui_mcp.validation import read
 
 THING = {
     "type": "object",
@@ -123,7 +124,7 @@ class Targets:
 async def targets_opened(folder: Path) -> AsyncIterator[Targets]:
     (folder / "good.json").write_text(dumps(GOOD))
     good = {"name": "good", "spec": str(folder / "good.json"), "base_url": "http://127.0.0.1:9"}
-    settings = GatewaySettings.model_validate({"targets": [good]})
+    settings = read(GatewaySettings, {"targets": [good]})
     around = GatewayContext(folder / "data", folder / "cache", connector())
     async with GatewayService(settings, around).running() as gateway:
         await gateway.sources.ready()

@@ -20,10 +20,12 @@ from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client.client import McpClient, Options, ServerRequestHandler
-from ui_mcp.mcp_client.stdio import StdioTransport
+from ui_mcp.mcp_client.session import Session
+from ui_mcp.mcp_client.stdio import StdioWire, StdoutReader
 from ui_mcp.mcp_client.transport import NotificationHandlers, ServerInfo, relay_notifications
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.validation import read
 
 SCHEMA = {
     "type": "object",
@@ -101,7 +103,7 @@ class Upstream:
         self.case = Case()
         self.calls = 0
         """Calls of tools that came this far."""
-        self.channel: StdioTransport
+        self.channel: StdoutReader
 
     def write(self, data: bytes) -> None:
         """Take what the client writes, as `pipes.Writer` does."""
@@ -154,9 +156,9 @@ class Client:
         if "id" in message:
             answer = {"jsonrpc": "2.0", "id": message["id"], "result": self.reply}
             try:
-                self._conversation.on_response(messages.decode(text_of(answer).encode()))
+                self._conversation.receive(messages.decode(text_of(answer).encode()), self._outlet)
             except ValueError:  # no JSON at all: the transport has refused it
-                self._conversation.on_response({**answer, "result": {}})
+                self._conversation.receive({**answer, "result": {}}, self._outlet)
 
 
 class Mounted:
@@ -197,11 +199,12 @@ def connect_to(upstreams: dict[str, Upstream]) -> Any:
         problem: Exception | None = None
         async with anyio.create_task_group() as tasks:
             upstream = upstreams[settings.name]
-            upstream.channel = StdioTransport(upstream, hooks, tasks)  # type: ignore[arg-type]
+            session = Session(StdioWire(upstream), hooks, tasks)  # type: ignore[arg-type]
+            upstream.channel = StdoutReader(session)
             kinds: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
-            upstream.channel.server_info = ServerInfo(False, "s", None, kinds)
+            session.server_info = ServerInfo(False, "s", None, kinds)
             try:
-                yield McpClient(upstream.channel, callers, Options(call_seconds=20))
+                yield McpClient(session, callers, Options(call_seconds=20))
             except Exception as error:  # raised again outside, as `client.connected` does
                 problem = error
             tasks.cancel_scope.cancel()
@@ -214,7 +217,7 @@ def connect_to(upstreams: dict[str, Upstream]) -> Any:
 @asynccontextmanager
 async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
     upstreams = {"good": Upstream(), "bad": Upstream()}
-    settings = GatewaySettings.model_validate({"mcp": {"servers": [{"name": "good", "command": "none"}]}})
+    settings = read(GatewaySettings, {"mcp": {"servers": [{"name": "good", "command": "none"}]}})
     around = GatewayContext(folder / "data", folder / "cache", connect_to(upstreams))
     async with GatewayService(settings, around).running() as gateway:
         await gateway.sources.ready()

@@ -14,6 +14,7 @@ from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, UserMessag
 from ui_mcp.agent.models import ModelSettings, choose_model
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import dumps
+from ui_mcp.validation import read
 
 USAGE = {"prompt_tokens": 1, "completion_tokens": 2}
 CALL = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
@@ -65,7 +66,7 @@ class Vendor:
         self.body, self._provider = GOOD[provider], provider
         settings = {"provider": provider, "api_base": url, "api_key": "k", "model": "m", "timeout_s": 30}
         self._models: list[Model] = [
-            choose_model(ModelSettings.model_validate(settings), retries=0) for _ in ("fuzzed", "neighbour")
+            choose_model(read(ModelSettings, settings), retries=0) for _ in ("fuzzed", "neighbour")
         ]
 
     async def take(self, case: bytes) -> None:

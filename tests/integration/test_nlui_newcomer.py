@@ -63,5 +63,5 @@ def test_on_stdio_only_protocol_reaches_stdout_and_the_end_of_input_is_the_end(t
     assert all(line.startswith("{") for line in rest)
     assert any('"id":9' in line.replace(" ", "") for line in rest)
     assert "_fields" in words
-    assert "nlui__search" in words
+    assert "nlui__describe" in words
     assert len(words.encode()) <= 2048

@@ -5,24 +5,26 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import anyio
-from pydantic import Field
 
 from ui_mcp.errors import LuaError, NotStartedError, ResourceNotFoundError, UpstreamError
+from ui_mcp.fields import Limit
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.functions import Args, FunctionToolset, NoArgs, tool
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured_result, text_result
 
 
-class Words(Args):
+@dataclass(frozen=True, slots=True)
+class Words:
     """What is said."""
 
-    text: str = Field(description="The words.")
-    times: int = Field(1, ge=1, description="How often; 1 unless told.")
+    text: Annotated[str, "The words."]
+    times: Annotated[int, "How often; 1 unless told.", Limit(ge=1)] = 1
 
 
 @tool("echo", Words, title="Echo", annotations=Annotations(read_only=True), aliases=("say.again",))

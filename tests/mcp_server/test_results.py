@@ -10,8 +10,8 @@ import pytest
 from mcp_server.definitions import sample_definition
 from mcp_server.wire import wired
 from ui_mcp.errors import DISK_HINT
-from ui_mcp.mcp_server.results import KEPT_RESULTS, OverflowFiles
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
+from ui_mcp.toolkit.overflow import KEPT_RESULTS, OverflowFiles
 from ui_mcp.toolkit.tool import Call
 
 
@@ -45,7 +45,7 @@ async def test_failures_have_the_code_their_cause_deserves(caplog: pytest.LogCap
         "isError": True,
     }
     assert wrong["isError"] is True
-    assert "text: Field required" in wrong["content"][0]["text"]
+    assert "text: is missing" in wrong["content"][0]["text"]
     assert unknown == {"code": -32602, "message": "Unknown tool: nope"}
     assert crashed == {"code": -32603, "message": "Internal error"}
     assert "secret detail" in caplog.text
@@ -73,7 +73,7 @@ async def test_a_tool_is_listed_with_title_hints_and_a_closed_schema() -> None:
     assert listed["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
     schema = listed["inputSchema"]
     assert (schema["type"], schema["additionalProperties"], schema["required"]) == ("object", False, ["text"])
-    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert "$schema" not in schema
     assert all("description" in field for field in schema["properties"].values())
 
 

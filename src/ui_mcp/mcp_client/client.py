@@ -12,13 +12,16 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client import parsing
-from ui_mcp.mcp_client.server_process import Mode, ShutdownTimeouts, stdio_server
+from ui_mcp.mcp_client.http_headers import header_map
+from ui_mcp.mcp_client.negotiation import Mode
+from ui_mcp.mcp_client.server_process import ShutdownTimeouts, stdio_server
+from ui_mcp.mcp_client.session import Session
 from ui_mcp.mcp_client.transport import (
     Address,
     Command,
+    HttpUrl,
     NotificationHandlers,
     RequestTimeout,
-    Transport,
     relay_notifications,
 )
 from ui_mcp.toolkit.announcements import ListKind
@@ -105,6 +108,8 @@ class Options:
     mode: Mode = "auto"
     list_changed: Callable[[ListKind], None] = lambda _: None
     resource_updated: Callable[[str, JsonObject | None], None] = lambda *_: None
+    logged: Callable[[JsonObject], None] = lambda _: None
+    """Called with the parameters of a log message."""
     stderr: Callable[[str], None] = lambda _: None
     roots: Sequence[str] = field(default=())
     shutdown_timeouts: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
@@ -120,19 +125,20 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
     """
     request_handler = ServerRequestHandler(options.roots)
     handlers = NotificationHandlers(
-        notified=relay_notifications(options.list_changed, options.resource_updated),
+        notified=relay_notifications(options.list_changed, options.resource_updated, options.logged),
         asked=request_handler.answer,
         stderr=options.stderr,
         capabilities=request_handler.capabilities,
+        signing_in=lambda seconds: _prolong(timeout, seconds),
     )
     started = False
     problem: Exception | None = None
     with anyio.CancelScope(deadline=anyio.current_time() + options.start_seconds) as timeout:
         try:
-            async with _open_transport(address, handlers, options) as transport:
+            async with _open_transport(address, handlers, options) as session:
                 started, timeout.deadline = True, inf  # the timeout is for connecting only
                 try:
-                    yield McpClient(transport, request_handler, options)
+                    yield McpClient(session, request_handler, options)
                 except Exception as error:  # noqa: BLE001 - raised again below, outside of the exception groups
                     problem = error
         except Exception as error:
@@ -140,6 +146,8 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
                 cause = first_of(error)
                 if isinstance(cause, MountError):
                     raise cause from error
+                if isinstance(cause, UpstreamError) and cause.details.get("fatal"):
+                    raise MountError(cause.message, fatal=True) from error
                 raise MountError(f"The server could not be reached: {reason(error)}") from error
             _log.info("The connection ended badly: %s", reason(error))
     if timeout.cancelled_caught:
@@ -148,27 +156,35 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
         raise problem
 
 
+def _prolong(timeout: anyio.CancelScope, seconds: float) -> None:
+    if timeout.deadline != inf:
+        timeout.deadline = anyio.current_time() + seconds
+
+
 def _open_transport(
     address: Address, handlers: NotificationHandlers, options: Options
-) -> AbstractAsyncContextManager[Transport]:
+) -> AbstractAsyncContextManager[Session]:
     if isinstance(address, Command):
         return stdio_server(address, handlers, options.mode, options.shutdown_timeouts)
-    # Lazily, because only servers behind a URL need the SDK's HTTP client.
-    from ui_mcp.mcp_client.http import http_transport
+    # Lazily, because only servers behind a URL need an HTTP client.
+    from ui_mcp.mcp_client.sse import sse_session
+    from ui_mcp.mcp_client.streamable_http import http_session
 
-    return http_transport(address, handlers, legacy=options.mode == "legacy")
+    if isinstance(address, HttpUrl):
+        return http_session(address, handlers, options.mode)
+    return sse_session(address, handlers, options.mode)
 
 
 class McpClient:
     """A connected server; `lost` is set when the server closes the connection."""
 
-    def __init__(self, transport: Transport, request_handler: ServerRequestHandler, options: Options) -> None:
-        self._transport = transport
+    def __init__(self, session: Session, request_handler: ServerRequestHandler, options: Options) -> None:
+        self._session = session
         self._request_handler = request_handler
         self._seconds = options.call_seconds
         self._lists = parsing.Lists()
-        self.lost = transport.lost
-        server_info = transport.server_info
+        self.lost = session.lost
+        server_info = session.server_info
         self.modern = server_info.modern
         """Whether the server uses the modern era of the protocol."""
         self.name = server_info.name
@@ -182,7 +198,12 @@ class McpClient:
 
     def offers(self, kind: ListKind) -> bool:
         """Return whether the server declares tools, resources or prompts."""
-        return self._transport.server_info.capabilities.get(kind) is not None
+        return self._session.server_info.capabilities.get(kind) is not None
+
+    async def set_log_level(self, level: str) -> None:
+        """Ask for log messages from a level on; does nothing if the server has none."""
+        if not self.modern and self._session.server_info.capabilities.get("logging") is not None:
+            await self._ask("logging/setLevel", {"level": level})
 
     async def ping(self) -> None:
         """Check that the server still answers."""
@@ -191,7 +212,19 @@ class McpClient:
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the tools of all pages."""
-        return self._lists.read("tool", await self._pages("tools", "tools/list", "tools"), parsing.tool)
+        tools = self._lists.read("tool", await self._pages("tools", "tools/list", "tools"), self._tool)
+        if self.modern:
+            self._session.header_parameters = {tool.name: header_map(tool.input_schema) for tool in tools}
+        return tools
+
+    def _tool(self, entry: JsonObject, note: parsing.Note) -> Tool:
+        made = parsing.tool(entry, note)
+        try:
+            if self.modern:
+                header_map(made.input_schema)
+        except ValueError as error:  # clients of the modern era must not use such a tool
+            raise parsing.MalformedError(str(error)) from error
+        return made
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call a tool and return its result with all fields."""
@@ -201,7 +234,7 @@ class McpClient:
                 params = {"name": name, "arguments": arguments}
                 if call.given is not None and self.modern:
                     params |= {"inputResponses": call.given.responses, "requestState": call.given.state}
-                body = await self._transport.request("tools/call", params, timeout)
+                body = await self._session.request("tools/call", params, timeout)
                 if body.get("resultType") == "input_required":
                     return await self._with_input(params, body, call, timeout)
                 return parsing.tool_result(body)
@@ -224,7 +257,7 @@ class McpClient:
                 return ToolResult((), needs=InputNeeded(requests, state))
             answers = {key: await self._request_handler.answer_input_request(one) for key, one in requests.items()}
             again = {**params, "inputResponses": answers, "requestState": state}
-            body = await self._transport.request(
+            body = await self._session.request(
                 "tools/call", {key: value for key, value in again.items() if value is not None}, request_timeout
             )
         raise UpstreamError(f"{params['name']} asked for input more than {MAX_ROUNDS} times")
@@ -264,10 +297,10 @@ class McpClient:
         return parsing.completion(body)
 
     async def subscribe(self, uri: str) -> None:
-        await self._transport.subscribe(uri)
+        await self._session.subscribe(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        await self._transport.unsubscribe(uri)
+        await self._session.unsubscribe(uri)
 
     async def _pages(self, kind: ListKind, method: str, key: str) -> list[Json]:
         """Return the list of each page, unchanged."""
@@ -285,7 +318,7 @@ class McpClient:
         return found
 
     async def _ask(self, method: str, params: JsonObject) -> JsonObject:
-        return await self._transport.request(method, params, RequestTimeout(self._seconds, _ignore_progress))
+        return await self._session.request(method, params, RequestTimeout(self._seconds, _ignore_progress))
 
 
 async def _ignore_progress(done: float, total: float | None, message: str | None) -> None:

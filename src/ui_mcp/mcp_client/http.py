@@ -1,302 +1,199 @@
-"""Transport over streamable HTTP and SSE, built on the SDK's client."""
+"""What both HTTP transports share: a client per server, redirects within its origin, POST requests under way."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
-from functools import partial
-from typing import Any, Self
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from itertools import count
 
 import anyio
 import httpx2
-import mcp_types as types
-from mcp import Client
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.client.subscriptions import SubscriptionLost
-from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
-from mcp.shared.subscriptions import (
-    PromptsListChanged,
-    ResourcesListChanged,
-    ResourceUpdated,
-    ServerEvent,
-    ToolsListChanged,
-)
-from mcp_types import JSONRPCResponse
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter, ValidationError
+from anyio.abc import TaskGroup
 
 from ui_mcp.errors import UiMcpError, UpstreamError
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.http_client import MAX_EVENT, open_client, origin_of, same_origin
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcp_client.transport import (
-    _KINDS,
-    CLIENT_INFO,
-    UPDATED,
-    HttpUrl,
-    NotificationHandlers,
-    RequestTimeout,
-    ServerInfo,
-    SseUrl,
-    Transport,
-    _client,
-)
-from ui_mcp.toolkit.announcements import ListKind
-
-RETRY_SECONDS = 5.0
-_log = logger("mcp.client")
-
-
-class SubscriptionStream:
-    """Keeps the subscription stream of a modern server open."""
-
-    def __init__(self, notified: Callable[[str, JsonObject], None]) -> None:
-        self._notified = notified
-        self._wanted: dict[str, None] = {}
-        self._changed = anyio.Event()
-
-    def subscribe(self, uri: str) -> None:
-        self._wanted[uri] = None
-        self._changed.set()
-
-    def unsubscribe(self, uri: str) -> None:
-        self._wanted.pop(uri, None)
-        self._changed.set()
-
-    async def run(self, client: Client) -> None:
-        """Relay notifications until cancelled; reopen the stream when the subscriptions change."""
-        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return
-        while True:
-            self._changed = anyio.Event()
-            wanted: dict[str, Any] = {f"{kind}_list_changed": True for kind in _KINDS if _announces(client, kind)}
-            if self._wanted or wanted:
-                await self._one_stream(client, wanted)
-            else:
-                await self._changed.wait()
-
-    async def _one_stream(self, client: Client, wanted: dict[str, Any]) -> None:
-        try:
-            async with (
-                client.listen(**wanted, resource_subscriptions=list(self._wanted)) as subscription,
-                anyio.create_task_group() as tasks,
-            ):
-                tasks.start_soon(self._relay, subscription)
-                await self._changed.wait()
-                tasks.cancel_scope.cancel()
-        except* (MCPError, SubscriptionLost, TimeoutError) as lost:
-            _log.info("A subscription stream ended: %s", lost.exceptions[0])
-            with anyio.move_on_after(RETRY_SECONDS):
-                await self._changed.wait()
-
-    async def _relay(self, subscription: Any) -> None:
-        async for event in subscription:
-            self._dispatch(event)
-        raise SubscriptionLost("the server closed the stream")
-
-    def _dispatch(self, event: ServerEvent) -> None:
-        match event:
-            case ToolsListChanged():
-                self._notified("notifications/tools/list_changed", {})
-            case PromptsListChanged():
-                self._notified("notifications/prompts/list_changed", {})
-            case ResourcesListChanged():
-                self._notified("notifications/resources/list_changed", {})
-            case ResourceUpdated(uri):
-                self._notified(UPDATED, {"uri": uri})
-
-
-def _announces(client: Client, kind: ListKind) -> bool:
-    capability = getattr(client.server_capabilities, kind)
-    return capability is not None and bool(capability.list_changed)
-
-
-_LISTS = ("tools", "resources", "resourceTemplates", "prompts")
-
-_HIDDEN_LISTS = "ui-mcp/lists"
-"""The key in `_meta`, which the SDK does not validate."""
-
-
-def hide_lists(message: Json) -> Json:
-    """Return a response with its lists moved into `_meta`; other messages unchanged."""
-    # The SDK validates a list as a whole: one malformed entry would lose all the others.
-    if not isinstance(message, SessionMessage) or not isinstance(message.message, JSONRPCResponse):
-        return message
-    result = message.message.result
-    lists = {key: result[key] for key in _LISTS if key in result}
-    meta: Json = result.get("_meta") or {}
-    if not lists or not isinstance(meta, dict):
-        return message
-    emptied = {**result, **{key: [] for key in lists}, "_meta": {**meta, _HIDDEN_LISTS: lists}}
-    return replace(message, message=message.message.model_copy(update={"result": emptied}))
-
-
-def restore_lists(result: JsonObject) -> JsonObject:
-    """Return a result with the lists moved back from `_meta`."""
-    meta: Json = result.get("_meta")
-    lists: Json = meta.get(_HIDDEN_LISTS) if isinstance(meta, dict) else None
-    if not isinstance(lists, dict):
-        return result
-    kept = {key: value for key, value in meta.items() if key != _HIDDEN_LISTS}
-    plain = {key: value for key, value in result.items() if key != "_meta"}
-    return {**plain, **{key: lists[key] for key in _LISTS if key in lists}, **({"_meta": kept} if kept else {})}
-
+from ui_mcp.mcp_client.session import Session
+from ui_mcp.mcp_client.transport import HttpUrl, NotificationHandlers, SseUrl
 
 CONNECT_SECONDS = 30.0
 READ_SECONDS = 300.0
+MAX_REDIRECTS = 5
+_log = logger("mcp.client")
 
 
-@asynccontextmanager
-async def streams(address: HttpUrl | SseUrl, lost: anyio.Event) -> AsyncIterator[tuple[Any, Any]]:
-    """Open the message streams; `lost` is set when the server closes them."""
-    async with AsyncExitStack() as stack:
-        match address:
-            case HttpUrl(url, headers):
-                client = _client(url, headers, timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS))
-                source = streamable_http_client(url, http_client=await stack.enter_async_context(client))
-            case SseUrl(url, headers):
-                source = sse_client(
-                    url,
-                    timeout=CONNECT_SECONDS,
-                    sse_read_timeout=READ_SECONDS,
-                    httpx_client_factory=partial(_client, url, headers),
-                )
-        incoming, outgoing = await stack.enter_async_context(source)
-        yield _WatchedStream(incoming, lost), outgoing
+class HttpConnection:
+    """Sends requests to one server."""
 
-
-class _WatchedStream:
-    """Read stream that sets `lost` at its end and hides lists from the SDK; delegates everything else."""
-
-    def __init__(self, stream: Any, lost: anyio.Event) -> None:
-        self._stream = stream
-        self._lost = lost
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return hide_lists(await self._stream.__anext__())
-        except (StopAsyncIteration, anyio.ClosedResourceError):
-            self._lost.set()
-            raise
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *problem: object) -> Any:
-        return await self._stream.__aexit__(*problem)
-
-
-# Results stay plain dicts: the SDK's models would drop unknown fields.
-_RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
-
-
-@asynccontextmanager
-async def http_transport(
-    address: HttpUrl | SseUrl, handlers: NotificationHandlers, *, legacy: bool
-) -> AsyncIterator[Transport]:
-    """Connect for as long as the block runs."""
-    lost = anyio.Event()
-    subscriptions = SubscriptionStream(handlers.notified)
-    client = Client(
-        streams(address, lost),
-        mode="legacy" if legacy else "auto",
-        message_handler=_notified(handlers),
-        cache=None,
-        client_info=types.Implementation.model_validate(CLIENT_INFO),
-        list_roots_callback=_request_callback(handlers, "roots/list", types.ListRootsResult)
-        if _has_roots(handlers)
-        else None,
-        sampling_callback=_request_callback(handlers, "sampling/createMessage", types.CreateMessageResult),
-        elicitation_callback=_request_callback(handlers, "elicitation/create", types.ElicitResult),
-    )
-    async with client, anyio.create_task_group() as tasks:
-        tasks.start_soon(subscriptions.run, client)
-        yield HttpTransport(client, subscriptions, lost)
-        tasks.cancel_scope.cancel()
-
-
-class HttpTransport:
-    """Sends requests through the SDK's session and returns raw results."""
-
-    def __init__(self, client: Client, subscriptions: SubscriptionStream, lost: anyio.Event) -> None:
-        self.lost = lost
-        self.server_info = ServerInfo(
-            modern=client.protocol_version in MODERN_PROTOCOL_VERSIONS,
-            name=client.server_info.name if client.server_info else "",
-            instructions=client.instructions,
-            capabilities=client.server_capabilities.model_dump(by_alias=True, mode="json", exclude_none=True),
-        )
+    def __init__(self, client: httpx2.AsyncClient, url: str) -> None:
         self._client = client
-        self._subscriptions = subscriptions
+        self.url = url
 
-    async def request(
-        self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
-    ) -> JsonObject:
-        request = types.client_request_adapter.validate_python({"method": method, "params": params})
-        if request_timeout is None:
-            return await self._send(request, None)
-        with anyio.CancelScope(deadline=anyio.current_time() + request_timeout.seconds) as limit:
+    @asynccontextmanager
+    async def stream(
+        self, method: str, headers: Mapping[str, str], body: bytes | None = None, url: str = ""
+    ) -> AsyncIterator[httpx2.Response]:
+        """Send a request, by default to the server's URL, and yield its response before the body is read.
 
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                limit.deadline = anyio.current_time() + request_timeout.seconds
-                await request_timeout.progress(done, total, message)
+        Raises:
+            UpstreamError: it wants to be asked elsewhere, or wants the person to sign in.
+            httpx2.HTTPError: it cannot be reached.
+        """
+        target = url or self.url
+        for _ in range(MAX_REDIRECTS):
+            request = self._client.build_request(method, target, headers=headers, content=body)
+            response = await self._client.send(request, stream=True)
+            try:
+                if not response.has_redirect_location:
+                    yield response
+                    return
+                target = _redirected(response)
+            finally:
+                await response.aclose()
+        raise UpstreamError(f"The server redirects more than {MAX_REDIRECTS} times", fatal=True)
 
-            return await self._send(request, progress)
-        raise UpstreamError(f"no answer within {request_timeout.seconds:g} s", silent=True)
 
-    async def subscribe(self, uri: str) -> None:
-        if self.server_info.modern:
-            self._subscriptions.subscribe(uri)
-        else:
-            await self.request("resources/subscribe", {"uri": uri})
+def _redirected(response: httpx2.Response) -> str:
+    """Return where a redirect leads; a request stays with the server's origin, or goes to HTTPS on the same host."""
+    here, there = response.url, response.url.join(response.headers["location"])
+    keeps_method = response.request.method == "GET" or response.status_code in {307, 308}
+    secured = (here.scheme, there.scheme) == ("http", "https") and here.host == there.host
+    default_ports = origin_of(str(here))[2] == 80 and origin_of(str(there))[2] == 443
+    if keeps_method and (same_origin(str(here), str(there)) or (secured and default_ports)):
+        return str(there)
+    raise UpstreamError(
+        f"The server redirects to {there}, which is not followed\nUse that URL if it is the server you mean.",
+        fatal=True,
+    )
 
-    async def unsubscribe(self, uri: str) -> None:
-        if self.server_info.modern:
-            self._subscriptions.unsubscribe(uri)
-        else:
-            await self.request("resources/unsubscribe", {"uri": uri})
 
-    async def _send(self, request: Any, progress: Any) -> JsonObject:
+class SignInWhenNeeded(httpx2.Auth):
+    """Sends requests as they are until the server asks for OAuth; only then loads what can sign in."""
+
+    def __init__(self, address: HttpUrl | SseUrl, handlers: NotificationHandlers) -> None:
+        self._address = address
+        self._handlers = handlers
+        self._signed: httpx2.Auth | None = None
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        if self._signed is None:
+            response = yield request
+            if response.status_code != 401 or any(key.lower() == "authorization" for key in self._address.headers):
+                return
+            self._signed = self._provider()
+        flow = self._signed.async_auth_flow(request)
         try:
-            body: JsonObject = await self._client.session.send_request(request, _RAW, progress_callback=progress)
-            return restore_lists(body)
-        except MCPError as error:
-            raise UpstreamError(error.message, rpc_code=error.code, data=error.data) from error
-        except (ValidationError, RuntimeError, OSError) as error:
-            first = next(iter(str(error).splitlines()), "") or type(error).__name__
-            raise UpstreamError(f"The server's answer could not be read: {first}") from error
+            outgoing = await anext(flow)
+            while True:
+                outgoing = await flow.asend((yield outgoing))
+        except StopAsyncIteration:
+            return
+        finally:
+            await flow.aclose()
 
-
-def _has_roots(handlers: NotificationHandlers) -> bool:
-    return "roots" in handlers.capabilities
-
-
-def _notified(handlers: NotificationHandlers) -> Any:
-    async def take(message: Any) -> None:
-        # Requests of the server do not arrive here: they have callbacks of their own.
-        if isinstance(message, types.Notification):
-            data = message.model_dump(by_alias=True, mode="json", exclude_none=True)
-            handlers.notified(data["method"], data.get("params") or {})
-
-    return take
-
-
-def _request_callback(handlers: NotificationHandlers, method: str, result: Any) -> Any:
-    async def ask(_context: Any, params: Any = None) -> Any:
-        given = params.model_dump(by_alias=True, mode="json", exclude_none=True) if params is not None else {}
+    def _provider(self) -> httpx2.Auth:
         try:
-            return result.model_validate(await handlers.asked(method, given))
-        except UiMcpError as error:
-            code = error.details.get("rpc_code")
-            return types.ErrorData(code=code if isinstance(code, int) else -32601, message=error.message)
-        except ValidationError:
-            return types.ErrorData(code=-32603, message="The client's answer could not be read")
+            # Lazily, because it imports the MCP SDK, which is an extra.
+            from ui_mcp.mcp_client.oauth import SIGN_IN_SECONDS, provider
+        except ImportError as error:
+            raise UpstreamError(_NO_OAUTH, fatal=True) from error
+        self._handlers.signing_in(SIGN_IN_SECONDS)
+        return provider(self._address.url, self._handlers.stderr)
 
-    return ask
+
+_NO_OAUTH = """\
+The server wants you to sign in (HTTP 401)
+Install the extra ui-mcp[oauth], which signs in with your browser, or write a token under headers: Authorization."""
+
+
+@asynccontextmanager
+async def open_connection(address: HttpUrl | SseUrl, handlers: NotificationHandlers) -> AsyncIterator[HttpConnection]:
+    """Open a client that sends the configured headers only to the server's own origin."""
+    client = open_client(
+        events=True,
+        bound=address.headers,
+        origin=address.url,
+        trust_env=True,
+        timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
+        auth=SignInWhenNeeded(address, handlers),
+    )
+    async with client:
+        yield HttpConnection(client, address.url)
+
+
+class Posts:
+    """Messages under way to the server, each in a task of its own."""
+
+    def __init__(self, tasks: TaskGroup, post: Callable[[JsonObject, int | None], Awaitable[None]]) -> None:
+        self._tasks = tasks
+        self._post = post
+        self._requests: dict[int, anyio.CancelScope] = {}
+        self._others: dict[int, anyio.Event] = {}
+        self._numbers = count()
+
+    def start(self, message: JsonObject, session: Session) -> None:
+        if "method" in message and "id" in message:
+            scope = self._requests[message["id"]] = anyio.CancelScope()
+            self._tasks.start_soon(self._run, message, message["id"], scope, session)
+        else:
+            number = next(self._numbers)
+            self._others[number] = anyio.Event()
+            self._tasks.start_soon(self._run_other, message, number, session)
+
+    def abandon(self, number: int) -> None:
+        """Close the stream of a request."""
+        scope = self._requests.get(number)
+        if scope is not None:
+            scope.cancel()
+
+    async def flush(self) -> None:
+        """Wait until the notifications and answers sent so far have arrived."""
+        for arrived in tuple(self._others.values()):
+            await arrived.wait()
+
+    async def _run(self, message: JsonObject, number: int, scope: anyio.CancelScope, session: Session) -> None:
+        try:
+            with scope:
+                await self._post(message, number)
+        except Exception as error:  # noqa: BLE001 - whatever a server makes the client raise ends this request only
+            session.fail(number, unreachable(error))
+        finally:
+            del self._requests[number]
+
+    async def _run_other(self, message: JsonObject, number: int, session: Session) -> None:
+        try:
+            with anyio.move_on_after(CONNECT_SECONDS):
+                await self._post(message, None)
+        except Exception as error:  # noqa: BLE001 - a notification that does not arrive is no reason to disconnect
+            session.handlers.stderr(f"(a message could not be sent) {unreachable(error).message}")
+        finally:
+            self._others.pop(number).set()
+
+
+def unreachable(error: Exception) -> UpstreamError:
+    """Return what went wrong with a request as an error of the server."""
+    if isinstance(error, UpstreamError):
+        return error
+    if isinstance(error, UiMcpError):
+        return UpstreamError(error.message, fatal=True, **error.details)
+    text = next(iter(str(error).splitlines()), "") or type(error).__name__
+    if isinstance(error, httpx2.SSEError | ValueError):
+        return UpstreamError(f"The server's answer could not be read: {text}", rpc_code=0)
+    return UpstreamError(f"The server cannot be reached: {text}", fatal=isinstance(error, httpx2.TransportError))
+
+
+def refused(response: httpx2.Response) -> UpstreamError:
+    """Return an error response, of which only the status is known, as an error of the server."""
+    status = f"{response.status_code} {response.reason_phrase}".strip()
+    if response.status_code == 401:
+        return UpstreamError("The server refuses the credentials that are configured for it (HTTP 401)", fatal=True)
+    return UpstreamError(f"The server answered HTTP {status}", status=response.status_code)
+
+
+def content_type(response: httpx2.Response) -> str:
+    kind: str = response.headers.get("content-type", "")
+    return kind.partition(";")[0].strip().lower()
+
+
+def events_of(response: httpx2.Response) -> AsyncIterator[httpx2.ServerSentEvent]:
+    """Return the events of a stream, as they arrive."""
+    return aiter(httpx2.EventSource(response, max_event_size=MAX_EVENT))

@@ -4,11 +4,10 @@ from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-import mcp_types as types
-from pydantic import BaseModel, ValidationError
-
 from ui_mcp.errors import UpstreamError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.mcp_client import shapes
+from ui_mcp.mcp_client.negotiation import SERVER_INFO_KEY
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Relayed, Tool, ToolResult
 
@@ -16,13 +15,9 @@ MAX_NOTES = 20
 _TOOL_FIELDS = {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
 _RESOURCE_FIELDS = {"uri", "name", "title", "description", "mimeType", "size"}
 _TEMPLATE_FIELDS = {"uriTemplate", "name", "title", "description", "mimeType"}
-_BLOCKS: dict[str, type[BaseModel]] = {
-    "text": types.TextContent,
-    "image": types.ImageContent,
-    "audio": types.AudioContent,
-    "resource_link": types.ResourceLink,
-    "resource": types.EmbeddedResource,
-}
+_HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+_RESULT_FIELDS = {"content", "structuredContent", "isError", "_meta", "resultType", "inputRequests", "requestState"}
+_CONTENT_FIELDS = {"uri", "mimeType", "text", "blob", "_meta"}
 Note = Callable[[str], None]
 T = TypeVar("T")
 
@@ -79,9 +74,8 @@ def tool(entry: JsonObject, note: Note) -> Tool:
         MalformedError: it has no usable name, URI or schema.
     """
     schema = _schema(entry, note)
-    entry = _conforming(types.Tool, {**entry, "inputSchema": schema}, {"name", "inputSchema"}, note)
+    entry = _conforming(shapes.TOOL, {**entry, "inputSchema": schema}, note)
     hints = _hints(entry.get("annotations"))
-    extra = {key: value for key, value in entry.items() if key not in _TOOL_FIELDS}
     return Tool(
         name=entry["name"],
         title=entry.get("title") or hints.get("title") or entry["name"],
@@ -93,9 +87,10 @@ def tool(entry: JsonObject, note: Note) -> Tool:
             destructive=hints.get("destructiveHint"),
             idempotent=hints.get("idempotentHint"),
             open_world=hints.get("openWorldHint"),
+            extra=_unknown(_object(entry.get("annotations")), _HINTS),
         ),
         meta=entry.get("_meta"),
-        extra=extra or None,
+        extra=_unknown(entry, _TOOL_FIELDS),
     )
 
 
@@ -105,7 +100,7 @@ def resource(entry: JsonObject, note: Note) -> Resource:
     Raises:
         MalformedError: it has no usable name, URI or schema.
     """
-    entry = _conforming(types.Resource, entry, {"uri", "name"}, note)
+    entry = _conforming(shapes.RESOURCE, entry, note)
     return Resource(
         uri=entry["uri"],
         name=entry["name"],
@@ -113,7 +108,7 @@ def resource(entry: JsonObject, note: Note) -> Resource:
         mime_type=entry.get("mimeType") or "application/octet-stream",
         title=entry.get("title"),
         size=entry.get("size"),
-        extra={key: value for key, value in entry.items() if key not in _RESOURCE_FIELDS} or None,
+        extra=_unknown(entry, _RESOURCE_FIELDS),
     )
 
 
@@ -123,14 +118,14 @@ def template(entry: JsonObject, note: Note) -> ResourceTemplate:
     Raises:
         MalformedError: it has no usable name, URI or schema.
     """
-    entry = _conforming(types.ResourceTemplate, entry, {"uriTemplate", "name"}, note)
+    entry = _conforming(shapes.TEMPLATE, entry, note)
     return ResourceTemplate(
         uri_template=entry["uriTemplate"],
         name=entry["name"],
         description=entry.get("description") or "",
         mime_type=entry.get("mimeType"),
         title=entry.get("title"),
-        extra={key: value for key, value in entry.items() if key not in _TEMPLATE_FIELDS} or None,
+        extra=_unknown(entry, _TEMPLATE_FIELDS),
     )
 
 
@@ -140,7 +135,7 @@ def prompt(entry: JsonObject, note: Note) -> JsonObject:
     Raises:
         MalformedError: it has no usable name, URI or schema.
     """
-    return _conforming(types.Prompt, entry, {"name"}, note)
+    return _conforming(shapes.PROMPT, entry, note)
 
 
 def tool_result(body: JsonObject) -> ToolResult:
@@ -158,12 +153,13 @@ def tool_result(body: JsonObject) -> ToolResult:
     remarks = [Relayed({"type": "text", "text": f"Note: malformed result, {note}"}) for note in notes]
     flag, meta = body.get("isError"), body.get("_meta")
     # Our own envelope names this server instead.
-    kept = {key: value for key, value in _object(meta).items() if key != types.SERVER_INFO_META_KEY}
+    kept = {key: value for key, value in _object(meta).items() if key != SERVER_INFO_KEY}
     return ToolResult(
         content=(*(Relayed(block) for block in blocks), *remarks),
         structured=structured,
         is_error=flag.lower() == "true" if isinstance(flag, str) else bool(flag),
         meta=kept or None,
+        extra=_unknown(body, _RESULT_FIELDS),
     )
 
 
@@ -175,7 +171,7 @@ def contents(body: JsonObject, asked: str) -> list[ResourceContent]:
     """
     _check_writable(body)
     items = body.get("contents")
-    ttl: int = body["ttlMs"] if _is_size(body.get("ttlMs")) else 0
+    ttl: int = body["ttlMs"] if shapes.is_size(body.get("ttlMs")) else 0
     listed = items if isinstance(items, list) else [items]
     found = [read for item in listed if (read := _content_of(item, asked, ttl)) is not None]
     if not found and items != []:
@@ -190,10 +186,8 @@ def prompt_result(body: JsonObject) -> JsonObject:
         MalformedError: it has no valid messages.
     """
     _check_writable(body)
-    try:
-        types.GetPromptResult.model_validate(body)
-    except ValidationError as error:
-        raise MalformedError(f"answered prompts/get with something else than messages ({_first(error)})") from error
+    if wrong := shapes.PROMPT_RESULT.wrong(body):
+        raise MalformedError(f"answered prompts/get with something else than messages ({wrong[0]})")
     return body
 
 
@@ -202,7 +196,7 @@ def completion(body: JsonObject) -> JsonObject:
     given = _object(body.get("completion"))
     values = given.get("values")
     found: JsonObject = {"values": [one for one in values if isinstance(one, str)] if isinstance(values, list) else []}
-    if _is_size(given.get("total")):
+    if shapes.is_size(given.get("total")):
         found["total"] = given["total"]
     if isinstance(given.get("hasMore"), bool):
         found["hasMore"] = given["hasMore"]
@@ -237,17 +231,14 @@ def _hints(value: Json) -> Mapping[str, Json]:
     return {key: one for key, one in _object(value).items() if isinstance(one, known.get(key, ()))}
 
 
-def _conforming(model: type[BaseModel], entry: JsonObject, needed: set[str], note: Note) -> JsonObject:
-    """Return an entry without the optional fields that do not validate."""
-    for key in sorted(needed):
+def _conforming(shape: shapes.Shape, entry: JsonObject, note: Note) -> JsonObject:
+    """Return an entry without the optional fields that have another type than MCP's."""
+    for key in sorted(shape.needed):
         if isinstance(entry.get(key), str) and not entry[key]:
             raise MalformedError(f"its {key} is empty")
-    try:
-        model.model_validate(entry)
-    except ValidationError as error:
-        wrong = {str(problem["loc"][0]) for problem in error.errors(include_input=False) if problem["loc"]}
-        if missing := sorted(wrong & needed):
-            raise MalformedError(f"it has no usable {missing[0]}") from error
+    if wrong := shape.wrong(entry):
+        if wrong[0] in shape.needed:
+            raise MalformedError(f"it has no usable {wrong[0]}")
         note(f"{', '.join(sorted(wrong))} cannot be read and is left out")
         entry = {key: value for key, value in entry.items() if key not in wrong}
     _check_writable(entry)
@@ -275,18 +266,10 @@ def _block(given: Json, notes: list[str]) -> JsonObject:
     """Return a content block; blocks of an unknown type pass unchanged."""
     if isinstance(given, dict) and isinstance(given.get("type"), str):
         kind = given["type"]
-        if (kind == "text" and isinstance(given.get("text"), str)) or kind not in _BLOCKS or _fits(kind, given):
+        if kind not in shapes.CONTENT or shapes.CONTENT[kind].fits(given):
             return given
     notes.append("a part of its content is no content block and is given as text")
     return {"type": "text", "text": given if isinstance(given, str) else dumps(given)}
-
-
-def _fits(kind: str, block: JsonObject) -> bool:
-    try:
-        _BLOCKS[kind].model_validate(block)
-    except ValidationError:
-        return False
-    return True
 
 
 def _content_of(item: Json, asked: str, ttl_ms: int) -> ResourceContent | None:
@@ -307,15 +290,17 @@ def _content_of(item: Json, asked: str, ttl_ms: int) -> ResourceContent | None:
     kind = given if isinstance(given, str) and given else _default_type(body)
     meta = item.get("_meta")
     uri = where if isinstance(where, str) and where else asked
-    return ResourceContent(uri, kind, body, ttl_ms=ttl_ms, meta=meta if isinstance(meta, dict) else None)
+    extra = _unknown(item, _CONTENT_FIELDS)
+    return ResourceContent(uri, kind, body, ttl_ms=ttl_ms, meta=meta if isinstance(meta, dict) else None, extra=extra)
 
 
 def _default_type(body: str | bytes) -> str:
     return "text/plain" if isinstance(body, str) else "application/octet-stream"
 
 
-def _is_size(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _unknown(value: JsonObject, known: set[str]) -> JsonObject | None:
+    """Return the fields that are not read here, to be passed on."""
+    return {key: one for key, one in value.items() if key not in known} or None
 
 
 def _object(value: Json) -> JsonObject:
@@ -325,8 +310,3 @@ def _object(value: Json) -> JsonObject:
 def _kind(value: Json) -> str:
     names = {str: "a text", dict: "an object", list: "a list", bool: "true or false", type(None): "nothing"}
     return names.get(type(value), "a number")
-
-
-def _first(error: ValidationError) -> str:
-    problem = error.errors(include_input=False)[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"

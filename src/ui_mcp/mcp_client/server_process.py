@@ -9,21 +9,17 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal
 
 import anyio
-import mcp_types as types
 from anyio import to_thread
-from mcp.client.stdio import get_default_environment
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
-from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc.pipes import LineSplitter, OversizedLine, PipeReader, Writer
-from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
-from ui_mcp.mcp_client.stdio import StdioTransport
-from ui_mcp.mcp_client.transport import CLIENT_INFO, Command, NotificationHandlers, ServerInfo, Transport
+from ui_mcp.mcp_client.negotiation import Mode, follow_changes, handshake_first
+from ui_mcp.mcp_client.session import Session
+from ui_mcp.mcp_client.stdio import StdioWire, StdoutReader
+from ui_mcp.mcp_client.transport import Command, NotificationHandlers
 from ui_mcp.processes import WATCHDOG
 
 
@@ -64,7 +60,7 @@ async def child(command: Command, timeouts: Callable[[], ShutdownTimeouts]) -> A
 
 
 def _start(command: Command) -> subprocess.Popen[bytes]:
-    environment = {**get_default_environment(), **command.env}
+    environment = {**_inherited(), **command.env}
     program = shutil.which(command.command, path=environment.get("PATH"))
     if program is None:
         raise MountError(f"There is no command {command.command!r}\nInstall it, or write its full path.")
@@ -81,6 +77,19 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         )
     except (OSError, ValueError) as error:
         raise MountError(f"{command.command} cannot be started: {error}") from error
+
+
+_INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+_INHERITED_ON_WINDOWS = (
+    *("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE"),
+    *("SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"),
+)
+
+
+def _inherited() -> dict[str, str]:
+    """Return the part of our environment that every server gets; the rest may hold secrets."""
+    names = _INHERITED_ON_WINDOWS if sys.platform == "win32" else _INHERITED
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _end(process: subprocess.Popen[bytes], timeouts: ShutdownTimeouts) -> None:
@@ -126,18 +135,14 @@ def _fd(stream: object) -> int:
 
 
 MAX_STDERR_LINE = 64 * 1024
-RETRY_SECONDS = 5.0
 DRAIN_SECONDS = 0.5
-_CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
-_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _log = logger("mcp.client")
-Mode = Literal["auto", "legacy", "modern"]
 
 
 @asynccontextmanager
 async def stdio_server(
     command: Command, handlers: NotificationHandlers, mode: Mode, shutdown_timeouts: Callable[[], ShutdownTimeouts]
-) -> AsyncIterator[Transport]:
+) -> AsyncIterator[Session]:
     """Run a server for as long as the block runs.
 
     Raises:
@@ -146,30 +151,30 @@ async def stdio_server(
     """
     async with child(command, shutdown_timeouts) as pipes, anyio.create_task_group() as tasks:
         writer = Writer(pipes.stdin)
-        transport = StdioTransport(writer, handlers, tasks)
+        session = Session(StdioWire(writer), handlers, tasks)
         errors = _StderrLines(handlers.stderr)
-        tasks.start_soon(_write, writer, transport)
-        tasks.start_soon(PipeReader(pipes.stdout, transport.take).run)
+        tasks.start_soon(_write, writer, session)
+        tasks.start_soon(PipeReader(pipes.stdout, StdoutReader(session).take).run)
         tasks.start_soon(PipeReader(pipes.stderr, errors.take).run)
         try:
             try:
-                await _initialize(transport, handlers, mode)
+                await handshake_first(session, mode)
             except UpstreamError as error:
-                raise await _early_end(transport, errors, error) from error
-            if transport.server_info.modern:
-                tasks.start_soon(_follow_changes, transport)
-            yield transport
+                raise await _early_end(session, errors, error) from error
+            if session.server_info.modern:
+                tasks.start_soon(follow_changes, session)
+            yield session
         finally:
-            if transport.lost.is_set():
+            if session.lost.is_set():
                 # The last lines on stderr usually say why the server exited.
                 with anyio.move_on_after(DRAIN_SECONDS, shield=True):
                     await errors.ended.wait()
-            transport.end()
+            session.end()
             tasks.cancel_scope.cancel()
 
 
-async def _early_end(transport: StdioTransport, errors: "_StderrLines", error: UpstreamError) -> UiMcpError:
-    if not transport.lost.is_set():
+async def _early_end(session: Session, errors: "_StderrLines", error: UpstreamError) -> UiMcpError:
+    if not session.lost.is_set():
         return error
     with anyio.move_on_after(DRAIN_SECONDS):
         await errors.ended.wait()
@@ -177,12 +182,12 @@ async def _early_end(transport: StdioTransport, errors: "_StderrLines", error: U
     return MountError(f"The server ended before it answered{said}")
 
 
-async def _write(writer: Writer, transport: StdioTransport) -> None:
+async def _write(writer: Writer, session: Session) -> None:
     try:
         await writer.run()
     except OSError as broken:
         _log.info("A server's pipe broke: %s", broken)
-        transport.end()
+        session.end()
 
 
 class _StderrLines:
@@ -201,80 +206,3 @@ class _StderrLines:
             self._report(self.last)
         if not chunk:
             self.ended.set()
-
-
-async def _initialize(transport: StdioTransport, handlers: NotificationHandlers, mode: Mode) -> None:
-    if mode == "modern":
-        await _discover(transport, handlers)
-        return
-    params = {
-        "protocolVersion": HANDSHAKE_PROTOCOL_VERSIONS[-1],
-        "capabilities": handlers.capabilities,
-        "clientInfo": CLIENT_INFO,
-    }
-    try:
-        data = await transport.request("initialize", params)
-    except UpstreamError as refused:
-        if mode == "legacy" or transport.lost.is_set():
-            raise
-        try:
-            await _discover(transport, handlers)
-        except UpstreamError:
-            raise refused from None
-        return
-    transport.server_info = _server_info(data, data.get("serverInfo"), modern=False)
-    transport.notify("notifications/initialized")
-
-
-async def _discover(transport: StdioTransport, handlers: NotificationHandlers) -> None:
-    transport.envelope = {
-        messages.VERSION_KEY: LATEST_MODERN_VERSION,
-        _CLIENT_INFO_KEY: CLIENT_INFO,
-        _CAPABILITIES_KEY: handlers.capabilities,
-    }
-    data = await transport.request("server/discover", {})
-    transport.server_info = _server_info(
-        data, (data.get(messages.META) or {}).get(types.SERVER_INFO_META_KEY), modern=True
-    )
-
-
-def _server_info(data: JsonObject, info: object, *, modern: bool) -> ServerInfo:
-    name = info.get("name") if isinstance(info, dict) else None
-    instructions, capabilities = data.get("instructions"), data.get("capabilities")
-    return ServerInfo(
-        modern=modern,
-        name=name if isinstance(name, str) else "",
-        instructions=instructions if isinstance(instructions, str) else None,
-        capabilities=capabilities if isinstance(capabilities, dict) else {},
-    )
-
-
-async def _follow_changes(transport: StdioTransport) -> None:
-    """Keep a modern server's subscription stream open, and reopen it when the subscriptions change."""
-    kinds = [kind for kind in ("tools", "prompts", "resources") if _announces(transport.server_info, kind)]
-    while True:
-        transport.wanted_changed = anyio.Event()
-        if not (transport.wanted or kinds):
-            await transport.wanted_changed.wait()
-            continue
-        wanted: JsonObject = {f"{kind}ListChanged": True for kind in kinds}
-        if transport.wanted:
-            wanted["resourceSubscriptions"] = list(transport.wanted)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_keep_stream, transport, wanted)
-            await transport.wanted_changed.wait()
-            tasks.cancel_scope.cancel()
-
-
-async def _keep_stream(transport: StdioTransport, wanted: JsonObject) -> None:
-    while not transport.lost.is_set():
-        try:
-            await transport.request("subscriptions/listen", {"notifications": wanted})
-        except UpstreamError as error:
-            _log.info("A subscription stream ended: %s", error.message)
-        await anyio.sleep(RETRY_SECONDS)
-
-
-def _announces(server_info: ServerInfo, kind: str) -> bool:
-    offered = server_info.capabilities.get(kind)
-    return isinstance(offered, dict) and bool(offered.get("listChanged"))

@@ -1,248 +1,51 @@
-"""Transport over pipes, with its pending requests."""
+"""Carries a session over pipes: one message per line."""
 
-import asyncio
-from collections import deque
-from itertools import count
-
-import anyio
-from anyio.abc import TaskGroup
-
-from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc.pipes import LineSplitter, OversizedLine, Writer
-from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_client.transport import NotificationHandlers, RequestTimeout, ServerInfo
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_client.session import Session
 
-
-class PendingRequest:
-    """A request without a response yet; the sender awaits it, the reader of the connection wakes it."""
-
-    __slots__ = ("_future", "_loop", "_news", "_outcome", "_quiet_until", "_timeout", "_timer")
-
-    def __init__(self, timeout: RequestTimeout | None) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[None] = self._loop.create_future()
-        self._news: deque[JsonObject] = deque()
-        self._outcome: JsonObject | UpstreamError | None = None
-        self._timeout = timeout
-        self._quiet_until = 0.0
-        self._timer: asyncio.TimerHandle | None = None
-        if timeout is not None:
-            self._quiet_until = self._loop.time() + timeout.seconds
-            self._timer = self._loop.call_later(timeout.seconds, self._check)
-
-    @property
-    def is_settled(self) -> bool:
-        return self._outcome is not None
-
-    def set_result(self, outcome: JsonObject | UpstreamError) -> None:
-        """Store the response; only the first one counts."""
-        if self._outcome is None:
-            self._outcome = outcome
-            self._wake()
-
-    def on_progress(self, params: JsonObject) -> None:
-        if self._timeout is not None:
-            self._quiet_until = self._loop.time() + self._timeout.seconds
-            self._news.append(params)
-            self._wake()
-
-    async def result(self) -> JsonObject:
-        """Wait for the response and return its result.
-
-        Raises:
-            UpstreamError: the server refused, disconnected or timed out.
-        """
-        try:
-            while True:
-                await self._future
-                while self._news and self._timeout is not None:
-                    params = self._news.popleft()
-                    await self._timeout.progress(*_progress(params))
-                if self._outcome is not None:
-                    break
-                self._future = self._loop.create_future()
-        finally:
-            if self._timer is not None:
-                self._timer.cancel()
-        if isinstance(self._outcome, UpstreamError):
-            raise self._outcome
-        return self._outcome
-
-    def _wake(self) -> None:
-        if not self._future.done():
-            self._future.set_result(None)
-
-    def _check(self) -> None:
-        # Progress only moves `_quiet_until`: restarting the timer for each notification would cost more.
-        left = self._quiet_until - self._loop.time()
-        if left > 0:
-            self._timer = self._loop.call_later(left, self._check)
-        elif self._timeout is not None:
-            self.set_result(UpstreamError(f"no answer within {self._timeout.seconds:g} s", silent=True))
-
-
-def _progress(params: JsonObject) -> tuple[float, float | None, str | None]:
-    """Return done, total and message of a progress notification; values of a wrong type are dropped."""
-    done, total, message = params.get("progress"), params.get("total"), params.get("message")
-    return (
-        done if isinstance(done, int | float) else 0,
-        total if isinstance(total, int | float) else None,
-        message if isinstance(message, str) else None,
-    )
-
-
-METHOD_NOT_FOUND = -32601
 SHOWN_GARBAGE = 200
 
-LONGEST_ID = 18
-"""Digits of our request ids; some servers return them as text."""
 
+class StdioWire:
+    """Writes messages to a server's stdin."""
 
-class StdioTransport:
-    """Transport to one child process; `take` receives its output."""
+    closing_cancels = False
 
-    def __init__(self, writer: Writer, handlers: NotificationHandlers, tasks: TaskGroup) -> None:
-        self.server_info = ServerInfo(modern=False, name="", instructions=None, capabilities={})
-        self.lost = anyio.Event()
-        self.envelope: JsonObject = {}
-        """The `_meta` fields of every modern-era request."""
-        self.wanted: dict[str, None] = {}
-        """URIs subscribed to (modern era)."""
-        self.wanted_changed = anyio.Event()
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._handlers = handlers
-        self._tasks = tasks
+
+    def send(self, message: JsonObject) -> None:
+        self._writer.write(messages.encode(message) + b"\n")
+
+    def abandon(self, number: int) -> None:
+        """Do nothing: responses share one pipe, and a late one is passed over."""
+
+    async def flush(self) -> None:
+        """Do nothing: a pipe keeps the order of what is written to it."""
+
+
+class StdoutReader:
+    """Splits a server's stdout into messages for its session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._report = session.handlers.stderr
         self._splitter = LineSplitter()
-        self._waiting: dict[int, PendingRequest] = {}
-        self._answering: dict[messages.RequestId, anyio.CancelScope] = {}
-        self._ids = count(1)
-
-    async def request(
-        self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
-    ) -> JsonObject:
-        if self.lost.is_set():
-            raise UpstreamError("the server went away")
-        number = next(self._ids)
-        pending = self._waiting[number] = PendingRequest(request_timeout)
-        meta = {**self.envelope, "progressToken": number} if request_timeout else self.envelope
-        if meta:
-            params = {**params, messages.META: {**params.get(messages.META, {}), **meta}}
-        try:
-            self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-            return await pending.result()
-        except UpstreamError as error:
-            if error.details.get("silent"):
-                self._cancel(number, "it took too long")
-            raise
-        finally:
-            self._waiting.pop(number, None)
-            if not pending.is_settled:
-                self._cancel(number, "the caller no longer waits")
-
-    def notify(self, method: str, params: JsonObject | None = None) -> None:
-        self._send(messages.notification(method, params))
-
-    async def subscribe(self, uri: str) -> None:
-        if self.server_info.modern:
-            self.wanted[uri] = None
-            self.wanted_changed.set()
-        else:
-            await self.request("resources/subscribe", {"uri": uri})
-
-    async def unsubscribe(self, uri: str) -> None:
-        if self.server_info.modern:
-            self.wanted.pop(uri, None)
-            self.wanted_changed.set()
-        else:
-            await self.request("resources/unsubscribe", {"uri": uri})
 
     def take(self, chunk: bytes) -> None:
         """Handle output of the server; empty bytes mean that it closed the pipe."""
         for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
             if isinstance(line, OversizedLine):
-                self._handlers.stderr("(a message that is too long was passed over)")
+                self._report("(a message that is too long was passed over)")
             else:
                 self._take_line(line)
         if not chunk:
-            self.end()
-
-    def end(self) -> None:
-        """Fail all pending requests: the connection is closed."""
-        self.lost.set()
-        for pending in tuple(self._waiting.values()):
-            pending.set_result(UpstreamError("the server went away"))
+            self._session.end()
 
     def _take_line(self, line: bytes) -> None:
         try:
-            message = messages.decode(line)
+            self._session.receive(line)
         except ValueError:
-            self._handlers.stderr(f"(not a message) {line[:SHOWN_GARBAGE].decode('utf-8', 'replace')}")
-            return
-        for one in message if isinstance(message, list) else (message,):
-            if isinstance(one, dict):
-                self._route(one)
-
-    def _route(self, message: JsonObject) -> None:
-        method = message.get("method")
-        # A message with a method is never a response, whatever other fields it has.
-        if not isinstance(method, str):
-            self._answered(message)
-            return
-        params = message.get("params")
-        params = params if isinstance(params, dict) else {}
-        if messages.is_id(message.get("id")):
-            self._tasks.start_soon(self._answer, message["id"], method, params)
-        elif method == "notifications/progress":
-            pending = self._of(params.get("progressToken"))
-            if pending is not None:
-                pending.on_progress(params)
-        elif method == "notifications/cancelled":
-            self._revoke(params.get("requestId"))
-        else:
-            self._handlers.notified(method, params)
-
-    def _answered(self, message: JsonObject) -> None:
-        pending = self._of(message.get("id"))
-        if pending is None:
-            return
-        problem, result = message.get("error"), message.get("result")
-        if isinstance(problem, dict):
-            text = str(problem.get("message") or "the server refused")
-            pending.set_result(UpstreamError(text, rpc_code=problem.get("code"), data=problem.get("data")))
-        elif isinstance(result, dict):
-            pending.set_result(result)
-        else:
-            pending.set_result(UpstreamError("The server's answer could not be read: it has no result", rpc_code=0))
-
-    def _of(self, number: Json) -> PendingRequest | None:
-        if isinstance(number, str) and number.isdecimal() and len(number) <= LONGEST_ID:
-            number = int(number)
-        return self._waiting.get(number) if isinstance(number, int) else None
-
-    async def _answer(self, request_id: messages.RequestId, method: str, params: JsonObject) -> None:
-        with anyio.CancelScope() as scope:
-            self._answering[request_id] = scope
-            try:
-                self._send(messages.result(request_id, await self._handlers.asked(method, params)))
-            except UiMcpError as error:
-                code = error.details.get("rpc_code")
-                self._send(
-                    messages.error(request_id, code if isinstance(code, int) else METHOD_NOT_FOUND, error.message)
-                )
-            finally:
-                self._answering.pop(request_id, None)
-
-    def _revoke(self, request_id: Json) -> None:
-        scope = self._answering.get(request_id) if messages.is_id(request_id) else None
-        if scope is not None:
-            scope.cancel()
-
-    def _cancel(self, number: int, why: str) -> None:
-        self.notify("notifications/cancelled", {"requestId": number, "reason": why})
-
-    def _send(self, message: JsonObject) -> None:
-        try:
-            self._writer.write(messages.encode(message) + b"\n")
-        except OSError:
-            self.end()
+            self._report(f"(not a message) {line[:SHOWN_GARBAGE].decode('utf-8', 'replace')}")

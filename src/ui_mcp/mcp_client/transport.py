@@ -1,13 +1,9 @@
-"""Transport protocol, server addresses and the relay of notifications."""
+"""Server addresses, and what a connection needs to know of its owner."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, get_args
+from typing import get_args
 
-import anyio
-import httpx2
-
-from ui_mcp.http_client import open_client
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import ListKind
@@ -42,35 +38,17 @@ class SseUrl:
 Address = Command | HttpUrl | SseUrl
 
 
-def _client(
-    url: str,
-    secret: Mapping[str, str],
-    headers: dict[str, str] | None = None,
-    timeout: httpx2.Timeout | None = None,
-    auth: httpx2.Auth | None = None,
-) -> httpx2.AsyncClient:
-    """Return a client that sends the configured headers only to the server's own origin."""
-    return open_client(
-        events=True,
-        bound=secret,
-        origin=url,
-        trust_env=True,
-        follow_redirects=True,
-        headers=headers,
-        timeout=timeout,
-        auth=auth,
-    )
-
-
 UPDATED = "notifications/resources/updated"
 _KINDS: tuple[ListKind, ...] = get_args(ListKind)
 _CHANGED: dict[str, ListKind] = {f"notifications/{kind}/list_changed": kind for kind in _KINDS}
 
 
 def relay_notifications(
-    list_changed: Callable[[ListKind], None], resource_updated: Callable[[str, JsonObject | None], None]
+    list_changed: Callable[[ListKind], None],
+    resource_updated: Callable[[str, JsonObject | None], None],
+    logged: Callable[[JsonObject], None] = lambda _: None,
 ) -> Callable[[str, JsonObject], None]:
-    """Return a handler that maps a server's notifications, of either era, to the two callbacks."""
+    """Return a handler that maps a server's notifications, of either era, to the callbacks."""
 
     def notified(method: str, params: JsonObject) -> None:
         kind, uri = _CHANGED.get(method), params.get("uri")
@@ -79,6 +57,8 @@ def relay_notifications(
         elif method == UPDATED and isinstance(uri, str):
             extra = {key: value for key, value in params.items() if key not in {"uri", messages.META}}
             resource_updated(uri, extra or None)
+        elif method == "notifications/message":
+            logged(params)
 
     return notified
 
@@ -105,28 +85,6 @@ class RequestTimeout:
     progress: ProgressCallback
 
 
-class Transport(Protocol):
-    """A connection to a server."""
-
-    server_info: ServerInfo
-    lost: anyio.Event
-    """Set when the server closes the connection."""
-
-    async def request(
-        self, method: str, params: JsonObject, request_timeout: RequestTimeout | None = None
-    ) -> JsonObject:
-        """Send a request and return its result unchanged.
-
-        Raises:
-            UpstreamError: the server refused, disconnected or timed out.
-        """
-        ...
-
-    async def subscribe(self, uri: str) -> None: ...
-
-    async def unsubscribe(self, uri: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class NotificationHandlers:
     """Callbacks for the notifications and requests that the server sends."""
@@ -138,3 +96,5 @@ class NotificationHandlers:
     stderr: Callable[[str], None]
     capabilities: JsonObject
     """The client capabilities that we declare to the server."""
+    signing_in: Callable[[float], None] = lambda _: None
+    """Called with the longest time, in seconds, that the person now gets to sign in."""

@@ -1,215 +1,188 @@
 """One client connection: routing, batches, cancellation."""
 
-from collections.abc import Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from functools import cached_property
 from secrets import token_hex
 from typing import Any
 
 import anyio
-from mcp.server.connection import Connection
-from mcp.server.runner import ServerRunner
-from mcp.shared.dispatcher import CallOptions, coerce_request_id
-from mcp.shared.exceptions import MCPError
-from mcp.shared.inbound import InboundLadderRejection, InboundModernRoute, classify_inbound_request
 
-from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server import results
-from ui_mcp.mcp_server.notifications import NotificationQueue
-from ui_mcp.mcp_server.request_context import ClientRequests, DisconnectSignal, RequestContext, SendMessage
+from ui_mcp.mcp_server.client_requests import ClientRequests, SendMessage
+from ui_mcp.mcp_server.params import check_params
+from ui_mcp.mcp_server.request import Origin, Request
 from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.mcp_server.versions import OLDEST, Client, client_of, envelope_of, modern_client, negotiated
 
-OLDEST_VERSION = "2024-11-05"
+BATCH_VERSION = "2025-03-26"
+MAX_BATCH = 1000
+Answering = Coroutine[Any, Any, Json]
+"""The work of answering a message; its result is None if there is nothing to answer, as after a cancellation."""
+
+
+@dataclass(slots=True, eq=False)
+class _InFlight:
+    """A request that was received; it may be cancelled before its task has started."""
+
+    scope: anyio.CancelScope | None = None
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self.scope is not None:
+            self.scope.cancel()
 
 
 class ClientConnection:
     """Handles the messages of one connection in both eras, concurrently.
 
-    The transport owns the tasks: it awaits `answer` for each request and sends the messages of `queue`.
+    The transport owns the tasks: it calls `receive` for each message in order, awaits what that returns, and sends
+    the messages of `queue`.
     """
 
     def __init__(
-        self, service: McpServer, *, principal: str = "local", session_id: str | None = None, connection: str = ""
+        self,
+        service: McpServer,
+        *,
+        principal: str = "local",
+        session_id: str | None = None,
+        connection: str = "",
+        client: Client | None = None,
     ) -> None:
         self.service = service
         self.principal = principal
-        self.connection = connection or f"session:{session_id or token_hex(16)}"
+        self.client = client
+        """What the client said in its handshake; None before it."""
         self.queue = service.subscriptions.connect()
-        self.disconnect = DisconnectSignal()
+        self._closing = anyio.Event()
         self._client_requests = ClientRequests()
-        self._in_flight: dict[messages.RequestId, anyio.CancelScope] = {}
-        self._connection = Connection.for_loop(_Unsolicited(self.queue, self._client_requests), session_id=session_id)
+        name = connection or f"session:{session_id or token_hex(16)}"
+        self._modern = Origin(principal, name, self._closing, self.queue)
+        self._handshake = Origin(principal, name, self._closing, self.queue, self._client_requests)
+        self._in_flight: dict[rpc.RequestId, _InFlight] = {}
 
-    @cached_property
-    def _handshake(self) -> ServerRunner[JsonObject]:
-        # Created with the first message: instructions may depend on sources that load while the client connects.
-        return ServerRunner(self.service.server, self._connection, {}, init_options=self.service.options())
+    def receive(self, message: Json, send: SendMessage) -> Answering | None:
+        """Take a message and return the work of answering it; None if it needs no answer.
 
-    @property
-    def version(self) -> str:
-        """The protocol version negotiated in the handshake."""
-        return self._connection.protocol_version
-
-    async def answer(self, message: JsonObject, send: SendMessage) -> JsonObject | None:
-        """Return the response to a request, or None if the client cancelled it."""
-        key = coerce_request_id(message["id"])
-        with anyio.CancelScope() as scope:
-            self._in_flight[key] = scope
-            try:
-                return await self._result(message, send)
-            finally:
-                # A client may reuse an id while the first request with it still runs.
-                if self._in_flight.get(key) is scope:
-                    del self._in_flight[key]
+        Whatever later messages depend on has happened on return: the handshake, and what can be cancelled.
+        """
+        match rpc.kind_of(message):
+            case "request":
+                return self.answer(message, send)
+            case "notification":
+                self._on_notification(message)
+            case "response":
+                self._client_requests.resolve(message)
+            case _ if isinstance(message, list):
+                return self._batch(message, send)
+            case _:
+                return _ready(rpc.invalid(message))
         return None
 
-    async def on_notification(self, message: JsonObject) -> None:
-        method, params = message["method"], message.get("params")
-        if method == "notifications/cancelled":
-            self._cancel((params or {}).get("requestId"))
-            return
-        await self._handshake.on_notify(self._request_context(message, _discard), method, params)
-        if method == "notifications/initialized":
-            self.service.subscriptions.on_initialized(self.queue)
+    def answer(self, message: JsonObject, send: SendMessage) -> Answering:
+        """Take a request and return the work of answering it."""
+        if message["method"] == "initialize":
+            return _ready(self._initialize(message))
+        running = _InFlight()
+        self._in_flight[rpc.correlated(message["id"])] = running
+        return self._answered(message, send, running)
 
-    def on_response(self, message: JsonObject) -> None:
-        """Pass on the client's response to one of our requests."""
-        self._client_requests.resolve(message)
+    def begin_closing(self) -> None:
+        """Let blocked calls and streams end with what they have: no more messages will come."""
+        self._closing.set()
+        self.service.subscriptions.end_streams(self._closing)
 
     def close(self) -> None:
         """Cancel everything in progress; the connection is closed."""
         self._client_requests.cancel_all()
-        self.disconnect.set()
+        self.begin_closing()
         self.service.subscriptions.disconnect(self.queue)
-        for scope in tuple(self._in_flight.values()):
-            scope.cancel()
+        for running in tuple(self._in_flight.values()):
+            running.cancel()
 
-    async def _result(self, message: JsonObject, send: SendMessage) -> JsonObject:
-        request_id: messages.RequestId = message["id"]
+    async def _answered(self, message: JsonObject, send: SendMessage, running: _InFlight) -> Json:
+        key = rpc.correlated(message["id"])
         try:
-            if messages.is_modern(message):
-                request = self._request_context(message, send)
-                return messages.result(
-                    request_id, await modern_result(self.service, message, request, envelope_of(message))
-                )
-            self._require_initialized(message["method"])
-            request = self._request_context(message, send, client_requests=self._client_requests)
-            # Plain tool calls bypass the SDK's result model; see `McpServer.call_tool`.
-            client = self._connection.client_params
-            if client is not None and self.service.is_plain_call(message):
-                return messages.result(request_id, await self.service.call_tool(request, client, message["params"]))
-            params = _with_version(message) if message["method"] == "initialize" else message.get("params")
-            return messages.result(request_id, await self._handshake.on_request(request, message["method"], params))
+            with anyio.CancelScope() as running.scope:
+                answer = None if running.cancelled else await self._answer(message, send)
+                return None if running.cancelled else answer
+        finally:
+            # A client may reuse an id while the first request with it still runs.
+            if self._in_flight.get(key) is running:
+                del self._in_flight[key]
+        return None
+
+    async def _answer(self, message: JsonObject, send: SendMessage) -> JsonObject:
+        request_id: rpc.RequestId = message["id"]
+        try:
+            return rpc.result(request_id, await self.service.result(self._request(message, send)))
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(request_id, error)
 
-    def _require_initialized(self, method: str) -> None:
-        known = self.service.server.get_request_handler(method) is not None
-        if known and method != "ping" and not self._connection.initialize_accepted:
-            raise MCPError(
-                messages.INVALID_REQUEST,
-                f"Send initialize before {method}, or the envelope of a newer protocol with it",
+    def _request(self, message: JsonObject, send: SendMessage) -> Request:
+        if rpc.is_modern(message):
+            return Request(message, modern_client(envelope_of(message)), send, self._modern)
+        method = message["method"]
+        if self.client is None and method != "ping" and self.service.serves(method, "handshake"):
+            raise rpc.RpcError(
+                rpc.INVALID_REQUEST, f"Send initialize before {method}, or the envelope of a newer protocol with it"
             )
+        return Request(message, self.client or Client(OLDEST), send, self._handshake)
 
-    def _request_context(
-        self, message: JsonObject, send: SendMessage, client_requests: ClientRequests | None = None
-    ) -> RequestContext:
-        return RequestContext(
-            message,
-            send,
-            principal=self.principal,
-            connection=self.connection,
-            disconnect=self.disconnect,
-            queue=self.queue,
-            client_requests=client_requests,
-        )
+    def _initialize(self, message: JsonObject) -> JsonObject:
+        # Clients that send no version are treated as the oldest ones.
+        params = {"protocolVersion": OLDEST, **(message.get("params") or {})}
+        try:
+            check_params("initialize", params, "handshake")
+            version = negotiated(params["protocolVersion"])
+            welcome = self.service.lifecycle.initialize(version)
+        except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
+            return results.failure(message["id"], error)
+        self.client = client_of(version, params["clientInfo"], params["capabilities"])
+        return rpc.result(message["id"], welcome)
 
-    def _cancel(self, request_id: object) -> None:
-        scope = self._in_flight.get(coerce_request_id(request_id)) if isinstance(request_id, str | int) else None
-        if scope is not None:
-            scope.cancel()
+    def _on_notification(self, message: JsonObject) -> None:
+        match message["method"]:
+            case "notifications/cancelled":
+                self._cancel((message.get("params") or {}).get("requestId"))
+            case "notifications/initialized":
+                self.service.subscriptions.on_initialized(self.queue)
 
+    def _cancel(self, request_id: Json) -> None:
+        running = self._in_flight.get(rpc.correlated(request_id)) if rpc.is_id(request_id) else None
+        if running is not None:
+            running.cancel()
 
-def envelope_of(message: JsonObject, headers: Mapping[str, str] | None = None) -> InboundModernRoute:
-    """Parse the envelope of a modern request; `headers`, if given, must agree with it.
-
-    Raises:
-        MCPError: it is incomplete, contradicts the headers, or names another version.
-    """
-    route = classify_inbound_request(message, headers=headers)
-    if isinstance(route, InboundLadderRejection):
-        raise MCPError(route.code, route.message, route.data)
-    return route
-
-
-async def modern_result(
-    service: McpServer, message: JsonObject, request: RequestContext, envelope: InboundModernRoute
-) -> JsonObject:
-    """Return the result of a self-contained request of the modern era."""
-    connection = Connection.from_envelope(envelope.protocol_version, envelope.client_info, envelope.client_capabilities)
-    runner = ServerRunner(service.server, connection, {})
-    return await runner.on_request(request, message["method"], message.get("params"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Unsolicited:
-    """The SDK's outbound channel for messages that belong to no request."""
-
-    queue: NotificationQueue
-    client_requests: ClientRequests
-
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        self.queue.put(messages.notification(method, None if params is None else dict(params)))
-
-    async def send_raw_request(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
-    ) -> dict[str, Any]:
-        async def post(message: JsonObject) -> None:
-            self.queue.put(message)
-
-        return await self.client_requests.ask(
-            method, None if params is None else dict(params), post, (opts or {}).get("timeout")
-        )
+    def _batch(self, messages: list[Json], send: SendMessage) -> Answering:
+        agreed = self.client is not None and self.client.version == BATCH_VERSION
+        if not agreed or not 0 < len(messages) <= MAX_BATCH:
+            return _ready(rpc.error(None, rpc.INVALID_REQUEST, "Batches are not part of this protocol revision"))
+        # Neither nested batches nor requests of the modern era may be in a batch.
+        works = [
+            _ready(rpc.invalid(one))
+            if isinstance(one, list) or (isinstance(one, dict) and rpc.is_modern(one))
+            else self.receive(one, send)
+            for one in messages
+        ]
+        return _all_answered([work for work in works if work is not None])
 
 
-def _with_version(message: JsonObject) -> JsonObject:
-    # Clients that send no version are treated as the oldest ones.
-    return {"protocolVersion": OLDEST_VERSION, **message.get("params", {})}
+async def _all_answered(works: list[Answering]) -> Json:
+    """Return the answers as one array, or None if there are none."""
+    answers: list[Json] = []
 
-
-async def _discard(message: JsonObject) -> None:
-    return None
-
-
-BATCH_VERSION = "2025-03-26"
-MAX_BATCH = 1000
-
-
-async def answer_batch(client: ClientConnection, messages: list[Json], send: SendMessage) -> Json | None:
-    """Return the responses to a batch as one array, or None if it held no requests."""
-    if client.version != BATCH_VERSION or not 0 < len(messages) <= MAX_BATCH:
-        return rpc.error(None, rpc.INVALID_REQUEST, "Batches are not part of this protocol revision")
-    answers: list[JsonObject] = []
-
-    async def one(message: JsonObject) -> None:
-        answer = await client.answer(message, send)
+    async def one(work: Answering) -> None:
+        answer = await work
         if answer is not None:
             answers.append(answer)
 
     async with anyio.create_task_group() as tasks:
-        for message in messages:
-            match rpc.kind_of(message):
-                # The modern era has no batches.
-                case "request" if rpc.is_modern(message):
-                    answers.append(rpc.invalid(message))
-                case "request":
-                    tasks.start_soon(one, message)
-                case "notification":
-                    await client.on_notification(message)
-                case "response":
-                    client.on_response(message)
-                case _:
-                    answers.append(rpc.invalid(message))
+        for work in works:
+            tasks.start_soon(one, work)
     return answers or None
+
+
+async def _ready(answer: JsonObject) -> Json:
+    return answer

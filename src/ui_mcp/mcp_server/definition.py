@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_server.request import Request
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call
@@ -64,8 +65,8 @@ class ServerDefinition:
     """Tools per page of the list; 0 lists all at once, because many clients ignore cursors."""
     mirrors_arguments: bool = False
     """Whether any tool's schema has `x-mcp-header` annotations."""
-    extra_handlers: Mapping[str, tuple[type[Any], Callable[..., Awaitable[Any]]]] = field(default_factory=dict)
-    """Further SDK request handlers by method: (params model, handler)."""
+    extra_handlers: Mapping[str, Callable[[Request], Awaitable[JsonObject]]] = field(default_factory=dict)
+    """Handlers of further methods, or instead of ours."""
 
     def current_instructions(self) -> str | None:
         return self.instructions() if callable(self.instructions) else self.instructions

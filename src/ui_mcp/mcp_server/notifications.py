@@ -9,7 +9,8 @@ import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.announcements import Announcement, ChannelEvent, ListChanged, ListKind, ResourceUpdated
+from ui_mcp.mcp_server.params import LOG_LEVELS
+from ui_mcp.toolkit.announcements import Announcement, ChannelEvent, ListChanged, ListKind, LogMessage, ResourceUpdated
 
 QUIET_SECONDS = 0.1
 MAX_WAITING = 1024
@@ -30,6 +31,7 @@ class NotificationQueue:
         self._clock = clock
         self._subscribed: dict[str, set[str]] = {}
         self._kinds: frozenset[str] = frozenset()
+        self._log_level: str | None = None
         self._messages: deque[JsonObject] = deque()
         self._due: dict[str, tuple[float, JsonObject]] = {}
         self._last_sent: dict[str, float] = {}
@@ -67,9 +69,18 @@ class NotificationQueue:
             case ResourceUpdated(uri, extra) if uri in self._subscribed:
                 for used in tuple(self._subscribed[uri]):
                     self._updated(uri, used, extra)
+            case LogMessage(level, name, data) if self._takes(level):
+                self.put(rpc.notification("notifications/message", {"level": level, "logger": name, "data": data}))
             case _:
                 return False
         return True
+
+    def set_log_level(self, level: str) -> None:
+        """Receive log messages from this level on; before the first call there are none."""
+        self._log_level = level
+
+    def _takes(self, level: str) -> bool:
+        return self._log_level is not None and LOG_LEVELS.index(level) >= LOG_LEVELS.index(self._log_level)
 
     def _updated(self, uri: str, used: str, extra: JsonObject | None) -> None:
         message = rpc.notification("notifications/resources/updated", _update(used, extra))

@@ -1,26 +1,18 @@
-"""Which client receives which announcement, in both protocol eras."""
+"""Which client receives which announcement: `resources/subscribe`, `resources/unsubscribe`, `subscriptions/listen`."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mcp.server.context import ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    SubscribeRequestParams,
-    SubscriptionFilter,
-    SubscriptionsListenRequestParams,
-    UnsubscribeRequestParams,
-)
+import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.notifications import CHANNEL, NotificationQueue
-from ui_mcp.mcp_server.request_context import RequestContext
+from ui_mcp.mcp_server.request import Request
 from ui_mcp.toolkit.announcements import Announcement
 
 MAX_STREAMS = 1024
-Context = ServerRequestContext[JsonObject, RequestContext]
 
 
 class Subscriptions:
@@ -28,14 +20,17 @@ class Subscriptions:
 
     def __init__(self, definition: ServerDefinition) -> None:
         self._definition = definition
-        self._queues: dict[int, NotificationQueue] = {}
-        self._interests: dict[int, set[str]] = {}
-        self._streams = 0
+        self._queues: dict[NotificationQueue, set[str]] = {}
+        """Each with the URIs to which its client subscribed."""
+        self._streams: dict[NotificationQueue, anyio.Event] = {}
+        """The queues of `subscriptions/listen`, each with the event that its client disconnects."""
         self._stop = definition.announcements.listen(self._publish)
 
     def connect(self) -> NotificationQueue:
         """Open the queue of a handshake connection; it receives list changes only after `on_initialized`."""
-        return self._open()
+        queue = NotificationQueue(self._definition.canonical)
+        self._queues[queue] = set()
+        return queue
 
     def on_initialized(self, queue: NotificationQueue) -> None:
         """Start sending list changes and channel events: the client accepts notifications now."""
@@ -44,97 +39,83 @@ class Subscriptions:
 
     def disconnect(self, queue: NotificationQueue) -> None:
         queue.close()
-        self._queues.pop(id(queue), None)
-        for uri in self._interests.pop(id(queue), ()):
+        for uri in self._queues.pop(queue, ()):
             self._definition.announcements.interest(uri, -1)
+
+    def end_streams(self, closing: anyio.Event) -> None:
+        """End the streams of a client that disconnects, each with its final result."""
+        for queue, event in self._streams.items():
+            if event is closing:
+                queue.close()
 
     def close(self) -> None:
         """End every subscription stream with its final result."""
         self._stop()
-        for queue in list(self._queues.values()):
+        for queue in self._queues:
             queue.close()
 
-    async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> JsonObject:
+    async def subscribe(self, request: Request) -> JsonObject:
         """Handle `resources/subscribe`: idempotent, any URI."""
-        if not self._subscribe(request_context(ctx).queue, str(params.uri)):
-            raise MCPError(rpc.INVALID_PARAMS, "Too many subscriptions on this connection")
+        if not self._subscribe(request.origin.queue, request.params["uri"]):
+            raise rpc.RpcError(rpc.INVALID_PARAMS, "Too many subscriptions on this connection")
         return {}
 
-    async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> JsonObject:
+    async def unsubscribe(self, request: Request) -> JsonObject:
         """Handle `resources/unsubscribe`: idempotent."""
-        queue, uri = request_context(ctx).queue, str(params.uri)
+        queue, uri = request.origin.queue, request.params["uri"]
         queue.unsubscribe(uri)
-        held = self._interests.get(id(queue), set())
+        held = self._queues.get(queue, set())
         if uri in held:
             held.discard(uri)
             self._definition.announcements.interest(uri, -1)
         return {}
 
-    async def listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> JsonObject:
+    async def listen(self, request: Request) -> JsonObject:
         """Handle `subscriptions/listen`: acknowledge, then forward notifications until either side ends the stream."""
-        request = request_context(ctx)
-        stamp: JsonObject = {rpc.SUBSCRIPTION_KEY: ctx.request_id}
-        # Closing the queue ends the loop below, so that the stream still gets its final result.
-        with self._stream(params.notifications) as queue, request.until_closing(queue.close):
-            honoured = self._honoured(params.notifications)
-            await request.notify(
-                "notifications/subscriptions/acknowledged", {"notifications": honoured, rpc.META: stamp}
-            )
-            async for message in _messages(queue):
-                body = message.get("params", {})
-                await request.notify(message["method"], {**body, rpc.META: {**body.get(rpc.META, {}), **stamp}})
-        return {"resultType": "complete", rpc.META: stamp}
+        stamp: JsonObject = {rpc.SUBSCRIPTION_KEY: request.id}
+        honoured = self._honoured(request.params["notifications"])
+        with self._stream(honoured, request.origin.closing) as queue:
+            acknowledged = {"notifications": honoured, rpc.META: stamp}
+            await request.notify("notifications/subscriptions/acknowledged", acknowledged)
+            while messages := await queue.get():
+                for message in messages:
+                    body = message.get("params", {})
+                    await request.notify(message["method"], {**body, rpc.META: {**body.get(rpc.META, {}), **stamp}})
+        return {rpc.META: stamp}
+
+    def _honoured(self, wanted: JsonObject) -> JsonObject:
+        kinds = {f"{kind}ListChanged" for kind in self._definition.list_changed}
+        honoured: JsonObject = {key: True for key, value in wanted.items() if value is True and key in kinds}
+        if wanted.get("resourceSubscriptions"):
+            honoured["resourceSubscriptions"] = list(wanted["resourceSubscriptions"])
+        return honoured
 
     @contextmanager
-    def _stream(self, wanted: SubscriptionFilter) -> Iterator[NotificationQueue]:
-        if self._streams >= MAX_STREAMS:
-            raise MCPError(rpc.INTERNAL_ERROR, f"At most {MAX_STREAMS} subscription streams are served")
-        queue = self._open()
-        queue.set_kinds(kind for kind in self._definition.list_changed if getattr(wanted, f"{kind}_list_changed"))
-        accepted = [self._subscribe(queue, uri) for uri in wanted.resource_subscriptions or ()]
-        self._streams += 1
+    def _stream(self, honoured: JsonObject, closing: anyio.Event) -> Iterator[NotificationQueue]:
+        if len(self._streams) >= MAX_STREAMS:
+            raise rpc.RpcError(rpc.INTERNAL_ERROR, f"At most {MAX_STREAMS} subscription streams are served")
+        queue = self.connect()
+        self._streams[queue] = closing
         try:
-            if not all(accepted):
-                raise MCPError(rpc.INVALID_PARAMS, "Too many subscriptions on this stream")
+            queue.set_kinds(key.removesuffix("ListChanged") for key in honoured)
+            if not all(self._subscribe(queue, uri) for uri in honoured.get("resourceSubscriptions", ())):
+                raise rpc.RpcError(rpc.INVALID_PARAMS, "Too many subscriptions on this stream")
+            if closing.is_set():
+                queue.close()
             yield queue
         finally:
-            self._streams -= 1
+            del self._streams[queue]
             self.disconnect(queue)
-
-    def _honoured(self, wanted: SubscriptionFilter) -> JsonObject:
-        kinds = [kind for kind in ("tools", "prompts", "resources") if kind in self._definition.list_changed]
-        honoured: JsonObject = {f"{kind}ListChanged": True for kind in kinds if getattr(wanted, f"{kind}_list_changed")}
-        if wanted.resource_subscriptions:
-            honoured["resourceSubscriptions"] = list(wanted.resource_subscriptions)
-        return honoured
 
     def _subscribe(self, queue: NotificationQueue, uri: str) -> bool:
         if not queue.subscribe(uri):
             return False
-        held = self._interests.setdefault(id(queue), set())
+        held = self._queues.setdefault(queue, set())
         if uri not in held:
             held.add(uri)
             self._definition.announcements.interest(uri, 1)
         return True
 
-    def _open(self) -> NotificationQueue:
-        queue = NotificationQueue(self._definition.canonical)
-        self._queues[id(queue)] = queue
-        return queue
-
     def _publish(self, announcement: Announcement) -> bool:
-        wanted = [queue.publish(announcement) for queue in list(self._queues.values())]
+        wanted = [queue.publish(announcement) for queue in list(self._queues)]
         return any(wanted)
-
-
-async def _messages(queue: NotificationQueue) -> AsyncIterator[JsonObject]:
-    while messages := await queue.get():
-        for message in messages:
-            yield message
-
-
-def request_context(ctx: Context) -> RequestContext:
-    """Return the context that our transports attach to every request."""
-    if ctx.request is None:
-        raise MCPError(rpc.INVALID_REQUEST, "This server answers on its own transports only")
-    return ctx.request

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject
 
 ListKind = Literal["tools", "resources", "prompts"]
 
@@ -31,7 +31,16 @@ class ChannelEvent:
     meta: dict[str, str]
 
 
-Announcement = ResourceUpdated | ListChanged | ChannelEvent
+@dataclass(frozen=True, slots=True)
+class LogMessage:
+    """A log message for clients, with a level of the protocol."""
+
+    level: str
+    logger: str
+    data: Json
+
+
+Announcement = ResourceUpdated | ListChanged | ChannelEvent | LogMessage
 Interest = Callable[[str, int], None]
 """Called with a URI and how many subscriptions to it began (positive) or ended (negative)."""
 
@@ -85,6 +94,9 @@ class Announcements:
 
     def list_changed(self, kind: ListKind) -> None:
         self._announce(ListChanged(kind))
+
+    def log_message(self, level: str, logger: str, data: Json) -> None:
+        self._announce(LogMessage(level, logger, data))
 
     def channel_event(self, content: str, meta: dict[str, str]) -> None:
         self._announce(ChannelEvent(content, meta))

@@ -5,23 +5,19 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from ui_mcp.errors import InvalidArgumentsError, UnknownToolError
+from ui_mcp.fields import fields_of
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.toolkit.schemas import input_schema
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, json_result, text_result
+from ui_mcp.validation import InvalidDataError, read
 
 C = TypeVar("C")
-A = TypeVar("A", bound=BaseModel)
+A = TypeVar("A")
 
 
-class Args(BaseModel):
-    """Base of every tool's arguments: unknown fields are errors."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class NoArgs(Args):
+@dataclass(frozen=True, slots=True)
+class NoArgs:
     """For tools that take nothing."""
 
 
@@ -30,7 +26,7 @@ class FunctionTool(Generic[C]):
     """A tool whose body is one coroutine function of a context, its arguments and the call."""
 
     tool: Tool
-    args: type[BaseModel]
+    args: type[Any]
     body: Callable[[C, Any, Call], Awaitable[ToolResult | Json]]
     refused: Callable[[InvalidArgumentsError], ToolResult] | None = None
     """Turns an argument error into a result in the tool's own format; if absent, the error is raised."""
@@ -78,44 +74,17 @@ def tool(
     return declare
 
 
-def input_schema(args: type[BaseModel]) -> JsonObject:
-    """Return the JSON Schema of `args` without pydantic's generated titles, which only cost tokens."""
-    schema = _untitled(args.model_json_schema())
-    schema.pop("description", None)
-    schema.setdefault("properties", {})
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-
-
-def _untitled(node: Json) -> Json:
-    match node:
-        case dict():
-            return {
-                key: {name: _untitled(sub) for name, sub in value.items()} if key == "properties" else _untitled(value)
-                for key, value in node.items()
-                if not (key == "title" and isinstance(value, str))
-            }
-        case list():
-            return [_untitled(item) for item in node]
-        case _:
-            return node
-
-
 def parse(args: type[A], arguments: JsonObject) -> A:
-    """Validate arguments against their model.
+    """Read arguments into their class.
 
     Raises:
         InvalidArgumentsError: names each field and what is wrong with it.
     """
     try:
-        # Lax validation: models often send numbers and booleans as text.
-        return args.model_validate(arguments, strict=False)
-    except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors()
-        ]
-        known = ", ".join(field.alias or name for name, field in args.model_fields.items()) or "none"
-        raise InvalidArgumentsError(f"Invalid arguments: {'; '.join(problems)}\nKnown arguments: {known}") from error
+        return read(args, arguments)
+    except InvalidDataError as error:
+        known = ", ".join(field.names[0] for field in fields_of(args).values()) or "none"
+        raise InvalidArgumentsError(f"Invalid arguments: {error}\nKnown arguments: {known}") from error
 
 
 class FunctionToolset(Generic[C]):

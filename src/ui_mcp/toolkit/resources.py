@@ -42,6 +42,8 @@ class ResourceContent:
     ttl_ms: int = 0
     """How long a client may cache it (modern era); 0 for live state."""
     meta: JsonObject | None = None
+    extra: JsonObject | None = None
+    """Further fields that a mounted server sends, passed on unchanged."""
 
 
 class ResourceSet(Protocol):

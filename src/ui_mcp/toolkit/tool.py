@@ -19,6 +19,8 @@ class Annotations:
     destructive: bool | None = None
     idempotent: bool | None = None
     open_world: bool | None = False
+    extra: JsonObject | None = None
+    """Further hints that a mounted server lists, passed on unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class ToolResult:
     meta: JsonObject | None = None
     needs: InputNeeded | None = None
     """Set instead of content if the client has to answer something first."""
+    extra: JsonObject | None = None
+    """Further fields of a mounted server's result, passed on unchanged."""
 
 
 def text_result(*texts: str, is_error: bool = False) -> ToolResult:

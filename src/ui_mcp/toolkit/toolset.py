@@ -37,12 +37,13 @@ class Combined:
         return [tool for part in self._parts for tool in await part.tools(call)]
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        unknown = UnknownToolError(name)
         for part in self._parts:
             try:
                 return await part.call(name, arguments, call)
-            except UnknownToolError:
-                continue
-        raise UnknownToolError(name)
+            except UnknownToolError as error:
+                unknown = error  # the last part may suggest a name
+        raise unknown
 
 
 T = TypeVar("T")
@@ -64,14 +65,24 @@ class _Once(Generic[T]):
 
 
 class LazyToolset:
-    """A toolset that `build` creates on first use; calls wait for `ready`, listing does not."""
+    """A toolset that `build` creates on first use; calls wait for `ready`, listing does not.
 
-    def __init__(self, build: Callable[[], Toolset], ready: Callable[[], Awaitable[None]]) -> None:
+    `recorded` returns the tools that it would list, so that listing them need not create it; None if not known.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[], Toolset],
+        ready: Callable[[], Awaitable[None]],
+        recorded: Callable[[], Sequence[Tool] | None] = lambda: None,
+    ) -> None:
         self._toolset = _Once(build)
         self._ready = ready
+        self._recorded = recorded
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        return await (await self._toolset.get()).tools(call)
+        recorded = self._recorded()
+        return await (await self._toolset.get()).tools(call) if recorded is None else recorded
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         await self._ready()

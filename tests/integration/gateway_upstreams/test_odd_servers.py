@@ -139,8 +139,7 @@ async def test_a_changed_list_is_read_again_and_announced(tmp_path: Path) -> Non
         found.announcements.listen(news.append)
         await said(found, "good__grow")
         await until(lambda: "good__more" in {entry.name for entry in found.catalog.entries()})
-
-    assert ListChanged("tools") in news
+        await until(lambda: ListChanged("tools") in news)
 
 
 @pytest.mark.covers("R-CO-8", "R-CO-9", "GW-UPS-3")
@@ -179,7 +178,8 @@ async def test_states_and_instructions_are_told(tmp_path: Path) -> None:
     assert "good__pid" in good["tools"]
     assert good["initialize"]["serverInfo"] == {"name": "good"}
     assert broken["state"] == "failed"
-    assert "good: be kind" in told
+    assert " tools): be kind" in told
+    assert "\nbroken: an MCP server" in told
 
 
 @pytest.mark.covers("R-CO-5", "R-CO-7")

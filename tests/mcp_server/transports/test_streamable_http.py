@@ -70,6 +70,26 @@ async def test_a_handshake_session_lives_from_initialize_to_delete() -> None:
     assert (ended.status_code, after.status_code) == (200, 404)
 
 
+@pytest.mark.covers("MCP-HTTP-4")
+async def test_a_session_of_an_earlier_run_is_answered_but_cannot_subscribe() -> None:
+    async with served(sample_definition()) as before:
+        session = await shake_hands(before)
+    async with served(sample_definition()) as client:
+        call = rpc("tools/call", {"name": "facts", "arguments": {}})
+        called = await client.post("/mcp", json=call, headers=session)
+        listed = await client.post("/mcp", json=rpc("resources/list"), headers=session)
+        refused = [
+            await client.post("/mcp", json=rpc("resources/subscribe", {"uri": "ui://state"}), headers=session),
+            await client.get("/mcp", headers=session),
+            await client.post("/mcp", json=call, headers={"Mcp-Session-Id": "0" * 40}),
+        ]
+
+    assert called.json()["result"]["structuredContent"]["era"] == "handshake"
+    assert "mcp-session-id" not in called.headers
+    assert len(listed.json()["result"]["resources"]) == 2
+    assert [answer.status_code for answer in refused] == [404, 404, 404]
+
+
 @pytest.mark.covers("MCP-HTTP-3")
 async def test_without_a_session_get_and_delete_are_not_allowed_and_calls_need_one() -> None:
     async with served(sample_definition()) as client:
@@ -160,6 +180,16 @@ async def test_progress_turns_the_answer_into_a_stream_in_both_eras() -> None:
         assert answer.headers["x-accel-buffering"] == "no"
         methods = [message.get("method") for message in await events(answer, 3)]
         assert methods == ["notifications/progress", "notifications/progress", None]
+
+
+@pytest.mark.covers("MCP-HTTP-5")
+async def test_a_notification_that_carries_a_progress_token_is_accepted_like_any_other() -> None:
+    async with served(sample_definition()) as client:
+        session = await shake_hands(client)
+        token = rpc("notifications/roots/list_changed", {"_meta": {"progressToken": 5}}, number=None)
+        answer = await client.post("/mcp", json=token, headers=session)
+
+    assert (answer.status_code, answer.content) == (202, b"")
 
 
 @pytest.mark.covers("MCP-HTTP-5")
@@ -505,7 +535,7 @@ async def test_a_stream_ends_behind_a_beat_that_is_still_being_sent() -> None:
             await taken.wait()
         sent.append(message)
 
-    stream = http.EventStream(send)
+    stream = http.Reply(send)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stream.keep_alive)
         await anyio.wait_all_tasks_blocked()

@@ -1,14 +1,18 @@
 """Request bodies, JSON responses and event streams over ASGI."""
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from asyncio import get_running_loop
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
-from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 
-from ui_mcp.jsonrpc import messages
+from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.mcp_server.notifications import NotificationQueue
+from ui_mcp.mcp_server.versions import UNSUPPORTED_VERSION
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -17,6 +21,8 @@ Send = Callable[[Message], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 MAX_BODY = 4 * 1024 * 1024
 KEEP_ALIVE_SECONDS = 15.0
+WATCH_SECONDS = 0.02
+"""After this time, a request whose client disconnects is cancelled."""
 
 # A client that reads nothing for this long counts as disconnected: it must not block others.
 SEND_SECONDS = 30.0
@@ -26,14 +32,48 @@ _EVENT_STREAM: Headers = (
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 )
-
-
-class BodyTooLargeError(Exception):
-    """The body is larger than `MAX_BODY`."""
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+_STATUSES: Mapping[int, int] = MappingProxyType(
+    {
+        rpc.METHOD_NOT_FOUND: 404,
+        **dict.fromkeys((rpc.PARSE_ERROR, rpc.INVALID_REQUEST, rpc.INVALID_PARAMS), 400),
+        **dict.fromkeys((HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION), 400),
+    }
+)
+"""HTTP status of a modern error by its code; 200 for others."""
 
 
 class ClientDisconnectedError(Exception):
     """The client disconnected before it had sent everything, or stopped reading."""
+
+
+class RefusedError(Exception):
+    """A request that gets an HTTP status and a JSON-RPC error instead of an answer."""
+
+    def __init__(
+        self,
+        status: int,
+        text: str,
+        *,
+        code: int = rpc.INVALID_REQUEST,
+        request_id: rpc.RequestId | None = None,
+        allow: str = "",
+    ) -> None:
+        super().__init__(text)
+        self.status = status
+        self.body = rpc.error(request_id, code, text)
+        self.headers: Headers = ((b"allow", allow.encode()),) if allow else ()
+
+
+async def answer(send: Send, work: Awaitable[None]) -> None:
+    """Await the handling of a request, and respond if it is refused."""
+    try:
+        await work
+    except RefusedError as error:
+        await respond_json(send, error.status, error.body, error.headers)
+    except ClientDisconnectedError:
+        pass  # no client is left to answer
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
@@ -42,75 +82,90 @@ def headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1").strip(" \t") for name, value in scope["headers"]}
 
 
-async def read_body(receive: Receive) -> bytes:
-    """Return the whole body.
+async def read_message(receive: Receive) -> Json:
+    """Return the decoded body.
 
     Raises:
-        BodyTooLargeError: it is larger than `MAX_BODY`.
+        RefusedError: it is larger than `MAX_BODY`, or not JSON.
         ClientDisconnectedError: the client disconnected first.
     """
-    parts: list[bytes] = []
-    size = 0
-    while True:
+    body, more = bytearray(), True
+    while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnectedError
-        part = message.get("body", b"")
-        size += len(part)
-        if size > MAX_BODY:
-            raise BodyTooLargeError
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise RefusedError(413, "Bodies are limited to 4 MiB")
+        more = message.get("more_body", False)
+    try:
+        return rpc.decode(body)
+    except ValueError:
+        raise RefusedError(400, "Parse error", code=rpc.PARSE_ERROR) from None
 
 
-async def wait_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def respond_json(send: Send, status: int, body: Json, headers: Headers = ()) -> None:
+    await respond(send, status, rpc.encode(body), ((b"content-type", b"application/json"), *headers))
 
 
-async def respond_json(send: Send, status: int, body: Json, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    await respond(send, status, messages.encode(body), ((b"content-type", b"application/json"), *headers))
-
-
-async def respond_text(send: Send, status: int, text: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    await respond(send, status, text.encode(), ((b"content-type", b"text/plain; charset=utf-8"), *headers))
-
-
-async def respond(send: Send, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+async def respond(send: Send, status: int, body: bytes = b"", headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
     """Send a complete response."""
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body})
 
 
-class EventStream:
-    """A `text/event-stream` response."""
+class Reply:
+    """Response to one request: becomes an event stream with its first event, or stays one JSON answer."""
 
-    def __init__(self, send: Send, headers: Headers = ()) -> None:
+    def __init__(self, send: Send, headers: Headers = (), *, streams: bool = True, wants_stream: bool = False) -> None:
         self._send = send
         self._headers = headers
-        self._lock = anyio.Lock()  # keep-alives and messages come from different tasks
-        self.started = False
+        self._streams = streams
+        self._wants_stream = wants_stream
+        self._started = False
 
-    async def start(self) -> None:
-        """Send the headers; later calls do nothing."""
-        async with self._lock:
-            if not self.started:
-                self.started = True
-                headers = [*_EVENT_STREAM, *self._headers]
-                await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+    @cached_property
+    def _lock(self) -> anyio.Lock:
+        return anyio.Lock()  # keep-alives and messages come from different tasks
 
     async def event(self, data: bytes, name: bytes = b"message") -> None:
-        """Send one event; `data` must not contain line breaks."""
+        """Send one event, or drop it if the client accepts only JSON; `data` must not contain line breaks."""
         await self._write(b"event: " + name + b"\r\ndata: " + data + b"\r\n\r\n")
 
     async def message(self, message: Json) -> None:
-        await self.event(messages.encode(message))
+        await self.event(rpc.encode(message))
 
     async def keep_alive(self) -> None:
         """Send a comment, so that no proxy closes the idle connection."""
         await self._write(b": alive\r\n\r\n")
+
+    async def forward(self, queue: NotificationQueue) -> None:
+        """Send the messages of a queue until it is closed, and keep-alives in between."""
+        while True:
+            messages: list[JsonObject] | None = None
+            with anyio.move_on_after(KEEP_ALIVE_SECONDS):
+                messages = await queue.get()
+            if messages is None:
+                await self.keep_alive()
+            elif not messages:
+                return
+            for message in messages or ():
+                await self.message(message)
+
+    async def finish(self, answer: Json, *, statuses: bool = False) -> None:
+        """Send the answer; `statuses` maps errors to HTTP statuses, as the modern era requires."""
+        problem = answer.get("error") if isinstance(answer, dict) else None
+        wanted = self._wants_stream and self._streams and answer is not None and problem is None
+        if self._started or wanted:
+            if answer is not None:
+                await self.message(answer)
+            await self.end()
+        elif answer is None:
+            await respond(self._send, 202, headers=self._headers)
+        else:
+            status = _STATUSES.get(problem["code"], 200) if statuses and problem else 200
+            await respond_json(self._send, status, answer, self._headers)
 
     async def end(self) -> None:
         """Close the stream after the write in progress."""
@@ -118,94 +173,48 @@ class EventStream:
             await self._send({"type": "http.response.body", "body": b""})
 
     async def _write(self, data: bytes) -> None:
-        await self.start()
+        if not self._streams:
+            return
         async with self._lock:
             with anyio.move_on_after(SEND_SECONDS) as timeout:
+                if not self._started:
+                    self._started = True
+                    headers = [*_EVENT_STREAM, *self._headers]
+                    await self._send({"type": "http.response.start", "status": 200, "headers": headers})
                 await self._send({"type": "http.response.body", "body": data, "more_body": True})
         if timeout.cancelled_caught:
             raise ClientDisconnectedError
 
 
-class HttpReply:
-    """Response to one POST; becomes an event stream with the first message or keep-alive, or if requested."""
-
-    def __init__(self, send: Send, *, streams: bool, wants_stream: bool = False, headers: Headers = ()) -> None:
-        self._send = send
-        self._streams = streams
-        self._wants_stream = wants_stream
-        self._headers = headers
-        self._stream = EventStream(send, headers)
-
-    async def send_message(self, message: JsonObject) -> None:
-        """Send a message that belongs to the request; dropped if the client accepts only JSON."""
-        if self._streams:
-            await self._stream.message(message)
-
-    async def keep_alive(self) -> None:
-        """Keep the connection open while the answer is not ready."""
-        if self._streams:
-            await self._stream.keep_alive()
-
-    async def finish(self, answer: Json | None, *, statuses: bool = False) -> None:
-        """Send the answer; `statuses` maps errors to HTTP statuses, as the modern era requires."""
-        if self._stream.started or (self._streams and self._wants_stream and _succeeded(answer)):
-            if answer is not None:
-                await self._stream.message(answer)
-            await self._stream.end()
-        elif answer is None:
-            await respond(self._send, 202, headers=self._headers)
-        else:
-            status = _status(answer) if statuses else 200
-            await respond_json(self._send, status, answer, self._headers)
-
-
-async def while_connected(
-    receive: Receive, reply: HttpReply, work: Callable[[], Awaitable[Json | None]], *, statuses: bool = False
-) -> None:
-    """Run `work` and send its answer; cancel it if the client disconnects."""
+async def until_disconnected(receive: Receive, work: Awaitable[None], reply: Reply | None = None) -> None:
+    """Await `work`, but not longer than the client is connected; keep `reply` alive meanwhile."""
+    watched = False
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_watch_connection, receive, reply, tasks)
-            await reply.finish(await work(), statuses=statuses)
-            tasks.cancel_scope.cancel()
+
+            def watch() -> None:
+                nonlocal watched
+                watched = True
+                tasks.start_soon(_watch, receive, tasks, reply)
+
+            # Most answers are ready before a task that watches the client would have started.
+            later = get_running_loop().call_later(WATCH_SECONDS, watch)
+            try:
+                await work
+            finally:
+                later.cancel()
+            if watched:
+                tasks.cancel_scope.cancel()
     except* (ClientDisconnectedError, OSError):
         pass  # no client is left to answer
 
 
-async def until_disconnected(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
-    """Run `work` until the client disconnects."""
-
-    async def watch(tasks: TaskGroup) -> None:
-        await wait_disconnect(receive)
-        tasks.cancel_scope.cancel()
-
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(watch, tasks)
-            await work()
-            tasks.cancel_scope.cancel()
-    except* (ClientDisconnectedError, OSError):
-        pass  # no client is left to answer
-
-
-async def _watch_connection(receive: Receive, reply: HttpReply, tasks: TaskGroup) -> None:
+async def _watch(receive: Receive, tasks: TaskGroup, reply: Reply | None) -> None:
     while True:
-        with anyio.move_on_after(KEEP_ALIVE_SECONDS):
-            await wait_disconnect(receive)
+        with anyio.move_on_after(KEEP_ALIVE_SECONDS if reply else None):
+            while (await receive())["type"] != "http.disconnect":
+                pass
             tasks.cancel_scope.cancel()
             return
-        await reply.keep_alive()
-
-
-def _succeeded(answer: Json | None) -> bool:
-    return not isinstance(answer, dict) or "result" in answer
-
-
-def _status(answer: Json) -> int:
-    problem = answer.get("error") if isinstance(answer, dict) else None
-    return ERROR_CODE_HTTP_STATUS.get(problem["code"], 200) if problem else 200
-
-
-def refusal(status: int, code: int, text: str, request_id: messages.RequestId | None = None) -> tuple[int, JsonObject]:
-    """Return an HTTP status and a JSON-RPC error as its body."""
-    return status, messages.error(request_id, code, text)
+        if reply is not None:
+            await reply.keep_alive()

@@ -1,5 +1,6 @@
 """Sessions of streamable HTTP: looked up by id, ended after 30 minutes without use."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from ui_mcp.mcp_server.server import McpServer
 
 IDLE_SECONDS = 30 * 60.0
 MAX_SESSIONS = 1000
+_ID = re.compile("([0-9a-f]{8})-[0-9a-f]{32}")
 
 
 @dataclass(slots=True)
@@ -37,6 +39,8 @@ class Sessions:
     def __init__(self, service: McpServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._service = service
         self._clock = clock
+        self._run = token_hex(4)
+        """Begins every id, so that an id of an earlier run of this program is recognized."""
         self._by_id: dict[str, Session] = {}
 
     def __len__(self) -> int:
@@ -46,6 +50,11 @@ class Sessions:
         self._end_idle()
         return self._by_id.get(session_id)
 
+    def is_foreign(self, session_id: str) -> bool:
+        """Return whether a session belongs to another run of this program, such as the one before a restart."""
+        written = _ID.fullmatch(session_id)
+        return written is not None and written[1] != self._run
+
     def open(self, principal: str, connection: str = "") -> Session | None:
         """Create a session, evicting an idle one at the limit; None if all are busy."""
         self._end_idle()
@@ -54,7 +63,7 @@ class Sessions:
             if idle is None:
                 return None
             self.end(idle)
-        session_id = token_hex(16)
+        session_id = f"{self._run}-{token_hex(16)}"
         client = ClientConnection(self._service, principal=principal, session_id=session_id)
         now = self._clock()
         session = self._by_id[session_id] = Session(session_id, client, now, now, connection)

@@ -1,23 +1,20 @@
-"""All MCP paths of one HTTP listener; the SDK is imported lazily, on the first request."""
+"""All MCP paths of one HTTP listener."""
 
 from collections.abc import Awaitable, Callable
-from importlib import import_module
-
-import anyio
-from anyio import to_thread
 
 from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports import http
+from ui_mcp.mcp_server.transports.sse import POST_PATHS, SseEndpoint
+from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint
 
 STREAMABLE_PATH = "/mcp"
 SSE_PATH = "/sse"
-POST_PATHS = ("/message", "/messages")
-PATHS = frozenset({STREAMABLE_PATH, SSE_PATH, *POST_PATHS})
 App = Callable[[http.Scope, http.Receive, http.Send], Awaitable[None]]
 
 
 async def not_found(scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-    await http.respond_text(send, 404, "Not found")
+    await http.respond(send, 404, b"Not found", ((b"content-type", b"text/plain; charset=utf-8"),))
 
 
 class McpRoutes:
@@ -32,45 +29,18 @@ class McpRoutes:
         streamable: bool = True,
         fallback: App = not_found,
     ) -> None:
-        self._definition = definition
-        self._principal = principal
-        self._post_path = post_path
-        self._paths = PATHS if streamable else PATHS - {STREAMABLE_PATH}
+        self._service = McpServer(definition)
+        self._streamable = StreamableEndpoint(self._service, principal=principal)
+        sse = SseEndpoint(self._service, post_path=post_path, principal=principal)
         self._fallback = fallback
-        self._routes: dict[str, App] = {}
-        self._closers: list[Callable[[], None]] = []
-        self._loading = anyio.Lock()
+        self._routes: dict[str, App] = {SSE_PATH: sse.stream, **dict.fromkeys(POST_PATHS, sse.message)}
+        if streamable:
+            self._routes[STREAMABLE_PATH] = self._streamable
 
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-        path = scope["path"]
-        if path not in self._paths:
-            await self._fallback(scope, receive, send)
-            return
-        if not self._routes:
-            await self._load()
-        await self._routes[path](scope, receive, send)
+        await self._routes.get(scope["path"], self._fallback)(scope, receive, send)
 
     def close(self) -> None:
         """End all sessions and streams."""
-        for close in self._closers:
-            close()
-
-    async def _load(self) -> None:
-        async with self._loading:
-            if self._routes:
-                return
-            # Importing the SDK takes most of a second, which would block the event loop.
-            await to_thread.run_sync(import_module, "ui_mcp.mcp_server.transports.streamable_http")
-            from ui_mcp.mcp_server.server import McpServer
-            from ui_mcp.mcp_server.transports.sse import SseEndpoint
-            from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint
-
-            service = McpServer(self._definition)
-            sse = SseEndpoint(service, post_path=self._post_path, principal=self._principal)
-            streamable = StreamableEndpoint(service, principal=self._principal)
-            self._closers = [service.close, streamable.close]
-            self._routes = {
-                STREAMABLE_PATH: streamable,
-                SSE_PATH: sse.stream,
-                **dict.fromkeys(POST_PATHS, sse.message),
-            }
+        self._service.close()
+        self._streamable.close()

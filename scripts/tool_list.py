@@ -1,0 +1,28 @@
+"""Records the tools of the UI server in src/ui_mcp/ui/tool_list.json; run it after changing how a tool is described."""
+
+import sys
+
+import anyio
+
+from ui_mcp.app.ui_server import open_host
+from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.tool import Call, Tool
+from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.ui.tool_list import RECORD, record_of
+from ui_mcp.ui.toolset import all_tools
+
+
+async def listed() -> list[Tool]:
+    """Return the tools as their modules describe them."""
+    announcements = Announcements()
+    async with open_host({}, ListenPorts(), announcements) as host:
+        return list(await all_tools(host).tools(Call()))
+
+
+def main() -> None:
+    RECORD.write_text(record_of(anyio.run(listed)), encoding="utf-8")
+    sys.stdout.write(f"{RECORD.name} written\n")
+
+
+if __name__ == "__main__":
+    main()

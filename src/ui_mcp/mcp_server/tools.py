@@ -1,0 +1,83 @@
+"""Tools: `tools/list` and `tools/call`."""
+
+from ui_mcp.errors import DISK_ERRNOS, DeniedError, DiskError, TooDeepError, UiMcpError, UnknownToolError
+from ui_mcp.jsonrpc.messages import INVALID_PARAMS, META, RpcError
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.request import Request
+from ui_mcp.mcp_server.results import call_result, cleaned, listed, present, refusal
+from ui_mcp.toolkit.tool import Tool
+
+_LONGEST_CURSOR = 9
+"""Digits; `int` raises for texts of thousands of digits."""
+_FIELDS = {
+    **{name: name for name in ("name", "title", "description")},
+    "inputSchema": "input_schema",
+    "outputSchema": "output_schema",
+    META: "meta",
+}
+
+
+class Tools:
+    """The handlers of one definition."""
+
+    def __init__(self, definition: ServerDefinition) -> None:
+        self._definition = definition
+
+    async def list(self, request: Request) -> JsonObject:
+        size = self._definition.tools_per_page
+        start = _offset(request.params.get("cursor"), size)
+        call = request.call()
+        shown = [tool for tool in await self._definition.toolset.tools(call) if call.shows_apps() or not tool.app_only]
+        end = start + (size or len(shown))
+        following = {"nextCursor": str(end)} if end < len(shown) else {}
+        return {"tools": [listed_tool(tool) for tool in shown[start:end]], **following}
+
+    async def call(self, request: Request) -> JsonObject:
+        """Run a tool and return its result; a failure that the agent can act on is a result with `isError`.
+
+        Raises:
+            RpcError: there is no such tool, or the call was denied.
+        """
+        name = request.params["name"]
+        try:
+            answer = await self._definition.toolset.call(name, request.params.get("arguments") or {}, request.call())
+        except (UnknownToolError, TooDeepError) as error:
+            raise RpcError(INVALID_PARAMS, cleaned(error.message)) from error
+        except DeniedError as error:
+            raise _denial(error) from error
+        except UiMcpError as error:
+            return refusal(error)
+        except OSError as error:
+            if error.errno not in DISK_ERRNOS:
+                raise
+            return refusal(DiskError(f"{name} cannot write {error.filename or 'its files'}", error))
+        if answer.needs is not None:
+            asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
+            return {"resultType": "input_required", **asked}
+        return await call_result(self._definition, answer)
+
+
+def _denial(error: DeniedError) -> RpcError:
+    code = error.details.get("rpc_code")
+    if not isinstance(code, int):
+        return RpcError(INVALID_PARAMS, cleaned(error.message))
+    return RpcError(code, str(error.details.get("rpc_message")), error.details.get("data"))
+
+
+def listed_tool(tool: Tool) -> JsonObject:
+    """Return a tool as `tools/list` shows it."""
+    given = tool.annotations
+    hints = {"readOnlyHint": given.read_only, "destructiveHint": given.destructive}
+    hints |= {"idempotentHint": given.idempotent, "openWorldHint": given.open_world}
+    found = {**(given.extra or {}), **present(hints)}
+    return {**listed(tool, _FIELDS), **({"annotations": found} if found else {})}
+
+
+def _offset(cursor: str | None, size: int) -> int:
+    """Return the offset of a page; the cursor is the number of entries before it."""
+    if cursor is None:
+        return 0
+    if not size or not cursor.isdecimal() or len(cursor) > _LONGEST_CURSOR or int(cursor) % size:
+        raise RpcError(INVALID_PARAMS, "Unknown cursor: list again from the start")
+    return int(cursor)

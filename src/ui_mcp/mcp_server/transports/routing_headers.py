@@ -1,0 +1,142 @@
+"""HTTP headers that repeat parts of a modern request, by which proxies route: each must agree with the body."""
+
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
+
+from ui_mcp.jsonrpc import messages as rpc
+from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.mcp_server.transports.http import HEADER_MISMATCH
+
+VERSION, METHOD, NAME = "mcp-protocol-version", "mcp-method", "mcp-name"
+PARAMETER = "mcp-param-"
+ANNOTATION = "x-mcp-header"
+"""In a tool's schema: the parameter is repeated as a header of this name after `Mcp-Param-`."""
+
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_WRAPPED = re.compile(r"=\?base64\?(.*)\?=")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_DECIMAL = re.compile(r"(-?[0-9]+)(?:\.0+)?")
+_ANNOTATED_TYPES = ("string", "integer", "boolean")
+
+_DATA_KEYWORDS = ("default", "examples", "const", "enum")
+"""Their values are data, not schemas."""
+_Path = tuple[str, ...]
+
+
+def check_unique(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Raise if a header by which proxies route occurs twice: they could read one and we the other."""
+    names = [name.decode("latin-1") for name, _ in headers]
+    for name in (VERSION, METHOD, NAME):
+        if names.count(name) > 1:
+            raise _mismatch(f"{name} header appears more than once")
+
+
+def check_headers(message: JsonObject, envelope: JsonObject, headers: Mapping[str, str]) -> None:
+    """Check that version, method and name in the headers are those of the request.
+
+    Raises:
+        RpcError: one differs or is missing.
+    """
+    if VERSION not in headers or headers[VERSION] != envelope[rpc.VERSION_KEY]:
+        raise _mismatch(f"{VERSION} header does not match the protocol version in params._meta")
+    method = message["method"]
+    if headers.get(METHOD) != method:
+        raise _mismatch(f"{METHOD} header does not match the request's method")
+    key = _NAMED_BY.get(method, "")
+    named = message["params"].get(key)
+    if named is not None and _decoded(headers.get(NAME)) != named:
+        raise _mismatch(f"{NAME} header does not match the parameter {key!r}")
+
+
+def has_parameters(headers: Mapping[str, str]) -> bool:
+    return any(name.startswith(PARAMETER) for name in headers)
+
+
+def check_parameters(schema: JsonObject, arguments: JsonObject, headers: Mapping[str, str]) -> None:
+    """Check that each annotated argument of a tool call and its header are both absent or equal.
+
+    Raises:
+        RpcError: one differs or is missing.
+    """
+    for path, token, kind in _annotated(schema):
+        header = headers.get(PARAMETER + token.lower())
+        value = _text(_at(arguments, path))
+        where = f"Mcp-Param-{token} header"
+        if header is None and value is None:
+            continue
+        if header is None or value is None:
+            raise _mismatch(f"{where} and the argument {'.'.join(path)!r} must be given together")
+        if not _equal(kind, value, _decoded(header)):
+            raise _mismatch(f"{where} does not match the argument {'.'.join(path)!r}")
+
+
+def _annotated(schema: JsonObject) -> list[tuple[_Path, str, str]]:
+    """Return path, header and type of every annotated parameter; none if any annotation is invalid."""
+    found: dict[str, tuple[_Path, str, str]] = {}
+    for path, node in _positions(schema):
+        if ANNOTATION not in node:
+            continue
+        token, kind = node[ANNOTATION], node.get("type")
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token) or kind not in _ANNOTATED_TYPES:
+            return []
+        if not path or token.lower() in found:
+            return []
+        found[token.lower()] = (path, token, kind)
+    return list(found.values())
+
+
+def _positions(schema: Json) -> Iterator[tuple[_Path | None, JsonObject]]:
+    """Yield every object inside a schema, and its path if only `properties` lead to it."""
+    waiting: list[tuple[_Path | None, Json]] = [((), schema)]
+    while waiting:
+        path, node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        yield path, node
+        for key, value in node.items():
+            if key == "properties" and isinstance(value, dict):
+                waiting += [(None if path is None else (*path, name), one) for name, one in value.items()]
+            elif key not in _DATA_KEYWORDS:
+                waiting += [(None, one) for one in (value if isinstance(value, list) else [value])]
+
+
+def _at(arguments: Json, path: _Path) -> Json:
+    for key in path:
+        arguments = arguments.get(key) if isinstance(arguments, dict) else None
+    return arguments
+
+
+def _text(value: Json) -> str | None:
+    """Return a value as clients write it into a header; None if they do not."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    try:
+        return str(value) if isinstance(value, str | int | float) else None
+    except ValueError:  # an integer of thousands of digits
+        return None
+
+
+def _equal(kind: str, value: str, header: str | None) -> bool:
+    if kind == "integer" and header is not None:
+        # 42 and 42.0 are one integer; compared as text, because a float would round large ones.
+        ours, theirs = _DECIMAL.fullmatch(value), _DECIMAL.fullmatch(header)
+        if ours and theirs:
+            return ours[1] == theirs[1]
+    return header == value
+
+
+def _decoded(header: str | None) -> str | None:
+    """Return the value of a header; None if it is absent, or base64 that no client would write."""
+    wrapped = _WRAPPED.fullmatch(header) if header is not None else None
+    if wrapped is None:
+        return header
+    try:
+        decoded = b64decode(wrapped[1], validate=True)
+        return decoded.decode() if b64encode(decoded).decode() == wrapped[1] else None
+    except ValueError:
+        return None
+
+
+def _mismatch(text: str) -> rpc.RpcError:
+    return rpc.RpcError(HEADER_MISMATCH, text)
