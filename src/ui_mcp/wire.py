@@ -14,6 +14,7 @@ SESSION_ENDED = 4001
 FINAL = frozenset({SESSION_ENDED})
 """After these a page does not reconnect."""
 
+NOTICE_APP = "app"
 NOTICE_RESTARTED = "session_restarted"
 NOTICE_LOAD_ERROR = "load_error"
 NOTICE_LOADED = "load_recovered"
@@ -40,6 +41,8 @@ class Op(StrEnum):
     """(handle) A timer is due. Result: whether the timer was still set."""
     RELOAD = "reload"
     """(path) A Lua file has changed: run it again. Result: whether the session had loaded it."""
+    PUBLISHED = "published"
+    """(topic, text) JSON was published under a topic. Result: whether the session has subscribed."""
     VIEWDEFS = "viewdefs"
     """(text) Take new or changed viewdefs: a JSON object of key to [html, bindings]."""
     REFRESH = "refresh"
@@ -62,7 +65,7 @@ class OutputKind(StrEnum):
     DISPLAYED = "displayed"
     """An app is displayed."""
     LOAD_ERROR = "load_error"
-    """A changed file failed to load."""
+    """A file failed to load."""
     LOADED = "loaded"
     """A file that failed before was loaded."""
     THEMES = "themes"
@@ -71,6 +74,10 @@ class OutputKind(StrEnum):
     """An app subscribed to a topic."""
     REFUSED = "refused"
     """A permission was refused."""
+    NOTICE = "notice"
+    """A message for the person: {level, text}."""
+    ALIAS = "alias"
+    """An app linked a path below html/ to a file or directory: {name, target}."""
 
 
 class MessageType(StrEnum):

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from lua_runtime.workers import Recorded, launch_at
-from ui_mcp.errors import LuaError, SessionGoneError
+from ui_mcp.errors import SessionGoneError
 from ui_mcp.lua_runtime import worker_process
 from ui_mcp.lua_runtime.fork_server import FORKS
 from ui_mcp.lua_runtime.interface import EntryContext
@@ -48,10 +48,11 @@ async def test_a_child_answers_like_a_worker_in_process(tmp_path: Path) -> None:
 @pytest.mark.covers("UI-LUA-6")
 async def test_a_failing_start_leaves_no_process(tmp_path: Path) -> None:
     (tmp_path / "ui" / "lua").mkdir(parents=True)
-    (tmp_path / "ui" / "lua" / "main.lua").write_text("x = = 1")
+    bomb = "string.find(('a'):rep(40), ('a?'):rep(40) .. ('a'):rep(40))"
+    (tmp_path / "ui" / "lua" / "main.lua").write_text(bomb)
 
-    with pytest.raises(LuaError, match="lua/main"):
-        await ProcessWorkerHost().launch(launch_at(tmp_path), Recorded())
+    with pytest.raises(SessionGoneError, match="timeout"):
+        await ProcessWorkerHost().launch(launch_at(tmp_path, max_seconds=2), Recorded())
 
 
 @pytest.mark.covers("UI-BUDG-1", "UI-ROB-1")

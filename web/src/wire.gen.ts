@@ -12,6 +12,7 @@ export const SESSION_ENDED = 4001;
 /** After these a page does not reconnect. */
 export const FINAL: ReadonlySet<number> = new Set([SESSION_ENDED]);
 
+export const NOTICE_APP = "app";
 export const NOTICE_RESTARTED = "session_restarted";
 export const NOTICE_LOAD_ERROR = "load_error";
 export const NOTICE_LOADED = "load_recovered";

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ui_mcp.lua_runtime.permissions import DENIED, Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import without_shebang
@@ -19,7 +19,7 @@ class Files:
     """Performs the file operations of one Lua VM and reports those that its permissions refuse."""
 
     def __init__(self, permissions: Permissions, report: Callable[[Refusal], None]) -> None:
-        self._permissions = permissions
+        self.permissions = permissions
         self._report = report
         self._held = -1
 
@@ -28,14 +28,17 @@ class Files:
         self.release()
         given, how = str(path), str(mode)
         try:
-            real = self._permissions.real(given)
+            real = self.permissions.real(given)
             for right in _rights(how):
-                refused = self._permissions.refusal(right, real, given)
+                refused = self.permissions.refusal(right, real, given)
                 if refused is not None:
                     return self._refuse(refused)
+            writes = "write" in _rights(how) and not how.startswith("r")
             if not HAS_O_PATH:
+                if writes:
+                    os.makedirs(os.path.dirname(real), exist_ok=True)
                 return real
-            with _folder_of(real) as (folder, name):
+            with _folder_of(real, make=writes) as (folder, name):
                 # O_NONBLOCK: opening a FIFO without a writer would block.
                 self._held = os.open(name, _flags(how) | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666, dir_fd=folder)
             if not _ordinary(os.fstat(self._held).st_mode):
@@ -68,8 +71,8 @@ class Files:
         """Remove a file, an empty directory or a link itself."""
         given = str(path)
         try:
-            entry = self._permissions.entry(given)
-            refused = self._permissions.refusal_to_remove(entry, given)
+            entry = self.permissions.entry(given)
+            refused = self.permissions.refusal_to_remove(entry, given)
             if refused is not None:
                 return self._refuse(refused)
             with _folder_of(entry) as (folder, name):
@@ -83,8 +86,8 @@ class Files:
         """Rename a file or directory, but not a symbolic link."""
         given = str(source), str(target)
         try:
-            old, new = (self._permissions.entry(path) for path in given)
-            refused = self._permissions.refusal_to_rename(old, new, given)
+            old, new = (self.permissions.entry(path) for path in given)
+            refused = self.permissions.refusal_to_rename(old, new, given)
             if refused is not None:
                 return self._refuse(refused)
             if os.path.islink(old):
@@ -95,14 +98,116 @@ class Files:
             return _failed(given[0], error)
         return True
 
+    def may(self, right: str, real: str, given: str) -> bool:
+        """Return whether a resolved path may be used; report it if not."""
+        refused = self.permissions.refusal(right, real, given)
+        if refused is not None:
+            self._report(refused)
+        return refused is None
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file or directory that app code may read."""
+        real = self.permissions.real(path)
+        return self.may("read", real, path) and os.path.exists(real)
+
+    def lexists(self, path: str) -> bool:
+        """Return whether there is a directory entry, also a broken link."""
+        return os.path.lexists(self.permissions.entry(path))
+
+    def is_folder(self, path: str) -> bool:
+        real = self.permissions.real(path)
+        return self.may("read", real, path) and os.path.isdir(real)
+
+    def modified(self, path: str) -> float:
+        try:
+            return os.stat(self.permissions.real(path)).st_mtime
+        except OSError:
+            return 0.0
+
+    def names(self, path: str) -> list[str] | None:
+        """Return the entries of a directory that app code may read, or None."""
+        real = self.permissions.real(path)
+        try:
+            return os.listdir(real) if self.may("read", real, path) else None
+        except OSError:
+            return None
+
+    def link_target(self, entry: str) -> str | None:
+        """Return where a link leads, or None if there is none that app code may read."""
+        try:
+            return os.readlink(entry) if self.permissions.refusal("read", entry, entry) is None else None
+        except OSError:
+            return None
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file, or None."""
+        name = self.open(path, "r")
+        try:
+            if isinstance(name, str):
+                with open(name, "rb") as file:
+                    return file.read(MAX_READ)
+        except OSError:
+            return None
+        finally:
+            self.release()
+        return None
+
+    def write(self, path: str, data: bytes, *, append: bool = False) -> bool:
+        """Write a file and return whether that worked."""
+        mode = "a" if append else "w"
+        name = self.open(path, mode)
+        try:
+            if isinstance(name, str):
+                with open(name, mode + "b") as file:
+                    file.write(data)
+                return True
+        except OSError:
+            return False
+        finally:
+            self.release()
+        return False
+
+    def make_folder(self, path: str, *, parents: bool) -> bool:
+        """Create a directory and return whether it exists now."""
+        real = self.permissions.real(path)
+        if parents and os.path.isdir(real):
+            return True
+        if not self.may("write", real, path):
+            return False
+        try:
+            with _folder_of(real, make=parents) as (folder, name):
+                os.mkdir(name, dir_fd=folder)
+        except OSError:
+            return False
+        return True
+
+    def delete(self, path: str, *, whole: bool) -> bool:
+        """Remove a file or link, or a `whole` directory, and return whether that worked."""
+        try:
+            entry = self.permissions.entry(path)
+            if os.path.islink(entry) or not os.path.isdir(entry):
+                return self.remove(path) is True
+            refused = self.permissions.refusal_to_remove(entry, path)
+            if refused is not None:
+                self._report(refused)
+            if not whole or refused is not None:
+                return False
+            _delete_tree(entry)
+        except OSError:
+            return False
+        return True
+
     def _refuse(self, refusal: Refusal) -> Answer:
         self._report(refusal)
         return None, refusal.message, DENIED
 
 
 @contextmanager
-def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
-    """Open the parent of a resolved path, one component at a time; yield its descriptor and the last component."""
+def _folder_of(path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
+    """Open the parent of a resolved path, one component at a time; yield its descriptor and the last component.
+
+    `make` creates the directories that are missing.
+    """
     if not HAS_O_PATH:
         yield None, path
         return
@@ -111,6 +216,9 @@ def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
     try:
         for part in folder.split(os.sep):
             if part:
+                if make:
+                    with suppress(OSError):  # it exists, or opening it says what is wrong
+                        os.mkdir(part, dir_fd=at)
                 # O_NOFOLLOW: a link here was created after the permission check.
                 below = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
                 os.close(at)
@@ -118,6 +226,16 @@ def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
         yield at, name or "."
     finally:
         os.close(at)
+
+
+def _delete_tree(folder: str) -> None:
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            os.unlink(os.path.join(parent, name))
+        for name in folders:
+            path = os.path.join(parent, name)
+            (os.unlink if os.path.islink(path) else os.rmdir)(path)
+    os.rmdir(folder)
 
 
 def _rights(mode: str) -> tuple[str, ...]:
@@ -141,6 +259,9 @@ def _failed(given: str, error: OSError | ValueError) -> Answer:
         return None, f"{given}: {error.strerror or error}", error.errno or DENIED
     return None, f"{given}: {error}", DENIED
 
+
+MAX_READ = 64 * 1024 * 1024
+"""Bytes that an emulated command reads of a file."""
 
 MAX_LOGGED = 1000
 """Different refusals per VM that are logged."""

@@ -29,10 +29,6 @@ class EntryContext(NamedTuple):
     """Seconds since the last wait ended; 0 while a caller waits."""
     pending: int = 0
     """Events in the queue."""
-    room: int = 10_000
-    """Events that still fit into the queue."""
-    room_bytes: int = 16 * 1024 * 1024
-    """Bytes of events that still fit into the queue."""
     status: str = "{}"
     """JSON text that `mcp:status()` returns."""
     timing: bool = False

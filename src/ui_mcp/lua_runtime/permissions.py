@@ -110,6 +110,12 @@ HOST_FILES = tuple(f"/**/{name}" for name in (
 RUN_BY_AGENTS = ("event", "state", "variables", "linkapp", "scripts", "html/index.html")
 """Scripts that agents run, and the page itself, relative to the base directory; guarded in the same way."""
 
+MAX_SHOWN = 200
+"""Characters of a refused command that are shown."""
+
+BASE_NAMES = (".ui", ".claude/ui")
+"""Base directories that apps name in their code."""
+
 MAX_ENTRIES = 20_000
 """App code may not rename a directory with more entries, because checking them would take too long."""
 
@@ -149,12 +155,21 @@ class Permissions:
 
     def real(self, path: str) -> str:
         """Return a path of app code, absolute and with links resolved; relative paths start at the project."""
-        return os.path.realpath(os.path.join(self.project, path))
+        return os.path.realpath(self._absolute(path))
 
     def entry(self, path: str) -> str:
         """Return the path of a directory entry: links in its parents are resolved, a link at the end is not."""
-        folder, name = os.path.split(os.path.join(self.project, path).rstrip(os.sep))
+        folder, name = os.path.split(self._absolute(path).rstrip(os.sep))
         return os.path.join(os.path.realpath(folder), name) if name not in {"", ".", ".."} else self.real(path)
+
+    def _absolute(self, path: str) -> str:
+        """Return an absolute path; the usual name of another base directory, if there is none, means this one."""
+        path = os.path.join(self.project, path)
+        for name in BASE_NAMES:
+            folder = os.path.join(self.project, name)
+            if inside(path, folder) and not os.path.lexists(folder):
+                return self.base + path[len(folder) :]
+        return path
 
     def refusal(self, mode: str, real: str, given: str) -> Refusal | None:
         """Return why a resolved path may not be used for `read` or `write`, or None if it may."""
@@ -217,10 +232,11 @@ class Permissions:
         os.makedirs(folder, exist_ok=True)
         return os.path.join(folder, f"lua-{os.getpid()}-{next(self._numbers)}")
 
-    def refused_process(self) -> Refusal:
-        """Return the refusal to start processes, with the setting that allows them."""
-        message = "permission denied: process execution is off (lua.permissions.exec)"
-        return Refusal("exec", "", self._with_hint(message, "exec = true"), "exec = true")
+    def refused_process(self, command: str) -> Refusal:
+        """Return the refusal to start a process, with the setting that allows it."""
+        shown = command if len(command) <= MAX_SHOWN else command[:MAX_SHOWN] + "…"
+        message = f"permission denied: process execution is off (lua.permissions.exec): {shown}"
+        return Refusal("exec", shown, self._with_hint(message, "exec = true"), "exec = true")
 
     def _is_host_file(self, real: str) -> bool:
         if inside(real, os.path.join(self.base, "storage")):

@@ -1,9 +1,8 @@
-"""Finds Lua modules and apps, and runs processes for app code."""
+"""Finds Lua modules and apps."""
 
 import json  # `ui_mcp.jsontypes` would import thirty more modules into the worker
 import os
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from os.path import isdir, isfile, join, realpath, relpath
 
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal, inside
@@ -24,6 +23,11 @@ class Modules:
             if isfile(path):
                 return self._located(path)
         return None
+
+    def find_bundled(self, name: object) -> object:
+        """Return (real path, its name in reports) of a module of the bundle, or None."""
+        path = join(self._bundle, str(name))
+        return (realpath(path).encode(), f"bundle/{name}".encode()) if self._bundle and isfile(path) else None
 
     def source(self, path: object) -> object:
         """Return the text of a file, or (None, reason)."""
@@ -99,40 +103,3 @@ class Modules:
 def without_shebang(text: bytes) -> bytes:
     """Return Lua source with a `#!` line commented out or a byte order mark removed."""
     return b"--" + text if text.startswith(b"#") else text.removeprefix(b"\xef\xbb\xbf")
-
-
-LIMIT = 16 * 1024 * 1024
-"""Bytes of a process's output that app code gets."""
-
-
-def run_process(
-    permissions: Permissions, report: Callable[[Refusal], None], command: str
-) -> tuple[bytes | None, object]:
-    """Run a shell command in the project; return (output, exit status), or (None, reason)."""
-    if not permissions.exec:
-        refusal = permissions.refused_process()
-        report(refusal)
-        return None, refusal.message
-    import subprocess  # slows the worker's start, and few apps may run processes
-
-    environment = {**os.environ, "UI_MCP": "true", "FRICTIONLESS_MCP": "true"}
-    try:
-        process = subprocess.Popen(  # noqa: S602
-            command,
-            shell=True,  # the person allowed it with lua.permissions.exec
-            cwd=permissions.project,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return None, str(error)
-    try:
-        output, _ = process.communicate(timeout=permissions.exec_timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return None, f"process killed after {permissions.exec_timeout:g} s (lua.permissions.exec_timeout)"
-    return output[:LIMIT], process.returncode

@@ -8,14 +8,17 @@ from collections.abc import Callable, Mapping
 import lupa.lua52 as lupa
 
 from ui_mcp.files import open_inside
+from ui_mcp.lua_runtime.commands import run_command
 from ui_mcp.lua_runtime.files import MAX_LOGGED, MAX_REPORTED, Files
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal
-from ui_mcp.lua_runtime.sandbox import Modules, run_process
+from ui_mcp.lua_runtime.sandbox import Modules
+from ui_mcp.lua_runtime.shell import Emulator
 from ui_mcp.wire import FaultCode, OutputKind
 
 MODULES = (
     "wire",
     "json",
+    "json_module",
     "objects",
     "limits",
     "sandbox",
@@ -23,6 +26,7 @@ MODULES = (
     "loader",
     "prototypes",
     "session",
+    "shell",
     "mcp",
     "run",
     "paths",
@@ -233,6 +237,10 @@ class LuaVm:
         modules = Modules(settings, permissions)
         refusals = Refusals(logs, emit)
         files = Files(permissions, refusals.report)
+        emulator = Emulator(
+            files,
+            lambda name, target: emit(OutputKind.ALIAS.value, json.dumps({"name": name, "target": target}), 0),
+        )
         limit = self._runtime.set_max_memory
 
         def service(function: Callable[..., object]) -> Callable[..., object]:
@@ -257,11 +265,12 @@ class LuaVm:
             "getenv": service(permissions.environment),
             "tmpname": service(permissions.temporary),
             "find": service(modules.find),
+            "find_bundled": service(modules.find_bundled),
             "source": service(modules.source),
             "apps": service(modules.apps),
             "app_list": service(modules.app_list),
             "real": service(modules.real),
-            "shell": service(lambda command: run_process(permissions, refusals.report, str(command))),
+            "shell": service(lambda command: run_command(emulator, permissions, refusals.report, str(command))),
             "max_bytes": self._cap,
             "verbosity": int(str(settings["verbosity"])),
             "base_dir": str(settings["base_dir"]),

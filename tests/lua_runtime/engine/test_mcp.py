@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from lua_runtime.cores import Bench
-from lua_runtime.workers import Recorded, launch_at
-from ui_mcp.errors import LuaError
 from ui_mcp.lua_runtime.interface import EntryContext
-from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -35,12 +32,15 @@ def test_files_run_in_order_and_an_early_root_is_displayed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["main", "mcp"])
-@pytest.mark.covers("UI-LUA-6")
-async def test_a_failing_start_file_is_a_start_error(tmp_path: Path, name: str) -> None:
-    write(tmp_path, f"ui/lua/{name}.lua", "local x = nil + 1")
+@pytest.mark.covers("UI-LUA-6", "UI-LUA-13")
+def test_a_failing_start_file_is_reported_and_stops_nothing(tmp_path: Path, name: str) -> None:
+    write(tmp_path, f"lua/{name}.lua", "local x = nil + 1")
+    write(tmp_path, "apps/other/init.lua", "started = true")
 
-    with pytest.raises(LuaError, match="arithmetic"):
-        await ThreadWorkerHost().launch(launch_at(tmp_path), Recorded())
+    bench = Bench(tmp_path)
+
+    assert [(kind, json.loads(text)["file"]) for kind, text, _ in bench.out] == [("load_error", f"lua/{name}.lua")]
+    assert bench.run("return started") is True
 
 
 @pytest.mark.covers("UI-WAIT-1", "UI-MCPG-2", "UI-MCPG-10", "UI-JSON-2")
@@ -56,13 +56,12 @@ def test_events_leave_at_once_as_json(bench: Bench) -> None:
 
 
 @pytest.mark.covers("UI-WAIT-11")
-def test_a_full_queue_refuses_loudly(bench: Bench) -> None:
-    facts = EntryContext(room=2)
+def test_an_event_that_is_too_large_is_refused_without_an_error(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, max_memory_mb=512)
+    answer = bench.run("local ok, why = mcp.pushState({t = ('x'):rep(17 * 1024 * 1024)}) return {ok == nil, why}")
 
-    code, message, _ = bench.enter("run", "for i = 1, 5 do mcp.pushState({i = i}) end", facts=facts)
-
-    assert (code, message) == ("lua-error", "mcp-run:1: event queue full")
-    assert len(bench.out) == 2
+    assert answer == [True, "event too large: 17825800 bytes"]
+    assert bench.out == []
 
 
 @pytest.mark.covers("UI-MCPG-3", "UI-MCPG-5", "UI-MCPG-7")
@@ -155,3 +154,12 @@ def test_markdown_shows_html_and_drops_scripts(bench: Bench) -> None:
         "<h1>A <em>b</em></h1>\n<ul>\n<li>x</li>\n<li><code>&lt;i&gt;</code></li>\n</ul>\n"
         '<p>&lt;script&gt;1&lt;/script&gt; a <a href="http://c">b</a></p>'
     )
+
+
+@pytest.mark.covers("UI-COMPAT-1")
+def test_an_app_may_name_its_root_instead_of_a_global(bench: Bench) -> None:
+    write(bench.folder, "lua/adder.lua", "local app = {type = 'Adder', n = 2} session:createAppVariable(app)")
+
+    for _ in range(2):
+        bench.must("display", "adder")
+        assert bench.run("local n = mcp.value.n mcp.value = nil return n") == 2

@@ -47,7 +47,7 @@ def test_the_language_is_lua_5_1_with_goto(bench: Bench, code: str, expected: ob
     [
         "python", "ffi", "jit", "module", "newproxy", "debug.sethook", "debug.getregistry", "debug.getupvalue",
         "debug.setmetatable", "debug.getinfo(1, 'f').func", "string.dump", "package.loadlib", "package.cpath",
-        "getmetatable('').__index", "io.popen('ls')", "os.getenv('PATH')", "getfenv(mcp.display) ~= _G and 1",
+        "getmetatable('').__index", "io.popen('id')", "os.getenv('PATH')", "getfenv(mcp.display) ~= _G and 1",
         "getfenv(0) ~= _G and 1", "getfenv(print) ~= _G and 1", "getmetatable(session.create)",
         "getmetatable(io.open('x', 'w'))",
     ],
@@ -220,12 +220,12 @@ class TestPermissions:
 
     @pytest.mark.covers("UI-PERM-2")
     def test_processes_are_off_unless_allowed(self, project: Bench) -> None:
-        why = "permission denied: process execution is off (lua.permissions.exec)"
+        why = "permission denied: process execution is off (lua.permissions.exec): id"
 
-        opened, said = project.run("return {io.popen('ls') == nil, (select(2, io.popen('ls')))}")
+        opened, said = project.run("return {io.popen('id') == nil, (select(2, io.popen('id')))}")
         assert (opened, said.splitlines()[0], said.splitlines()[-1]) == (True, why, "exec = true")
-        assert project.run("return {os.execute(), (os.execute('ls')), os.getenv('PATH') == nil}") == [0, -1, True]
-        assert project.run("return (select(2, os.execute('ls')))") == said
+        assert project.run("return {os.execute(), (os.execute('id')), os.getenv('PATH') == nil}") == [0, -1, True]
+        assert project.run("return (select(2, os.execute('id')))") == said
 
     @pytest.mark.covers("UI-PERM-5")
     def test_an_allowed_process_runs_in_the_project_and_ends_in_time(self, tmp_path: Path) -> None:

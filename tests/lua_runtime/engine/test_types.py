@@ -35,7 +35,7 @@ def test_the_type_is_found_without_running_app_code(bench: Bench, table: str, ex
 def test_themes_and_topics_are_passed_on(bench: Bench) -> None:
     assert bench.run("mcp:reinjectThemes() return mcp:subscribe('news', print)") is True
 
-    assert [(kind, text) for kind, text, _ in bench.out] == [("themes", ""), ("subscribed", "news")]
+    assert [(kind, text) for kind, text, _ in bench.out] == [("themes", ""), ("subscribed", '{"topic":"news"}')]
 
 
 @pytest.mark.covers("UI-WIRE-10")

@@ -3,7 +3,7 @@ local E, host = ...
 local OP, FAULT, OUTPUT = E.wire.op, E.wire.fault, E.wire.output
 local env, limits = E.env, E.limits
 local tostring, error, next, gmatch, sub, match = tostring, error, next, string.gmatch, string.sub, string.match
-local find, gsub = string.find, string.gsub
+local find_text, gsub = string.find, string.gsub
 
 local loaded, by_path, declared = {}, {}, {}
 local loader = { by_path = by_path }
@@ -53,6 +53,7 @@ function env.require(name)
   end
   local path, key = host.find(name)
   host.arm()
+  if not path and E.modules[name] then return E.modules[name] end
   if not path then error("module '" .. name .. "' not found in lua/, the base directory or apps/", 2) end
   if by_path[path] then return by_path[path].value end
   local entry = { value = true, key = key, name = name }
@@ -70,6 +71,10 @@ function env.require(name)
   return value
 end
 
+local function emit_load_error(entry, fault)
+  host.emit(OUTPUT.LOAD_ERROR, E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
+end
+
 -- Run a changed file again; false if this session has not loaded it.
 E.ops[OP.RELOAD] = function(path)
   path = host.real(path)
@@ -83,7 +88,7 @@ E.ops[OP.RELOAD] = function(path)
   E.prototypes.run_mutations()
   if not ok then
     entry.broken = true
-    host.emit(OUTPUT.LOAD_ERROR, E.json.encode({ file = entry.key, message = fault.message, code = fault.code }), 0)
+    emit_load_error(entry, fault)
     return "true", fault
   end
   if entry.broken then host.emit(OUTPUT.LOADED, entry.key, 0) end
@@ -109,32 +114,50 @@ function loader.unload_directory(folder)
   folder = gsub(folder, "/+$", "") .. "/"
   local unloaded = {}
   for path, entry in next, by_path do
-    if sub(entry.key, 1, #folder) == folder or find(path, "/" .. folder, 1, true) then unloaded[#unloaded + 1] = path end
+    if sub(entry.key, 1, #folder) == folder or find_text(path, "/" .. folder, 1, true) then unloaded[#unloaded + 1] = path end
   end
   for i = 1, #unloaded do forget(unloaded[i]) end
 end
 
--- Run a file of the project if it exists.
-local function start_file(name)
+-- Run a file at the start. One that fails is reported, and runs again when it is saved; the session goes on without it.
+local function start_file(name, path, key)
+  if not path or by_path[path] then return true end
+  local entry = { value = true, key = key, name = name }
+  by_path[path] = entry
+  local ok, fault = limits.call(loader.run, path, key)
+  if ok then return true end
+  entry.broken = true
+  E.report(key, fault)
+  emit_load_error(entry, fault)
+  if limits.expired() then limits.begin() end
+  return false
+end
+
+local function find(name)
   local path, key = host.find(name)
   host.arm()
-  if not path or by_path[path] then return end
-  by_path[path] = { value = true, key = key, name = name }
-  loader.run(path, key)
+  return path, key
+end
+
+-- The project's shell, or the bundled one if it fails.
+local function start_shell()
+  local path, key = find("mcp.lua")
+  if start_file("mcp.lua", path, key) then return end
+  local bundled, bundled_key = host.find_bundled("mcp.lua")
+  host.arm()
+  start_file("the bundled mcp.lua", bundled, bundled_key)
 end
 
 -- main.lua, then the mcp table, then mcp.lua, then every app's init.lua.
 E.ops[OP.START] = function()
-  start_file("main.lua")
+  start_file("main.lua", find("main.lua"))
   E.make_mcp()
-  start_file("mcp.lua")
+  start_shell()
   local list = host.apps()
   host.arm()
   for path in gmatch(list, "[^\n]+") do
     local key = match(path, "apps/[^/]+/init%.lua$") or path
-    by_path[path] = { value = true, key = key, name = key }
-    local ok, fault = limits.call(loader.run, path, key)
-    if not ok then E.report(key, fault) end
+    start_file(key, path, key)
   end
   E.prototypes.run_mutations()
   return "true"

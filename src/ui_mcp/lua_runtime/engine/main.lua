@@ -6,10 +6,10 @@ local unpack, tostring = table.unpack, tostring
 
 local ops = E.ops
 
-local function set_context(polling, waited, pending, room, room_bytes, status, timing)
+local function set_context(polling, waited, pending, status, timing)
   local context = E.context
   context.polling, context.waited, context.pending = polling, waited, pending
-  context.room, context.room_bytes, context.status, context.timing = room, room_bytes, status, timing
+  context.status, context.timing = status, timing
 end
 
 -- Run one operation; returns its fault or nil, and the JSON of its result.
@@ -25,8 +25,8 @@ local function perform(op, ...)
 end
 
 -- Returns code, message, traceback, result, then connection and frame in turns.
-local function call(op, polling, waited, pending, room, room_bytes, status, timing, ...)
-  set_context(polling, waited, pending, room, room_bytes, status, timing)
+local function call(op, polling, waited, pending, status, timing, ...)
+  set_context(polling, waited, pending, status, timing)
   local fault, result = perform(op, ...)
   if fault then E.report(op, fault) end
   local frames = E.collect_frames(op)

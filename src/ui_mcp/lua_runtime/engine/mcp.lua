@@ -3,7 +3,7 @@ local E, host = ...
 local OP, FAULT, OUTPUT = E.wire.op, E.wire.fault, E.wire.output
 local env, limits, json = E.env, E.limits, E.json
 local type, tostring, error, find, gsub, upper = type, tostring, error, string.find, string.gsub, string.upper
-local lower, sub, rawequal = string.lower, string.sub, rawequal
+local lower, sub, rawequal, next = string.lower, string.sub, rawequal, next
 
 -- Every function of mcp may be called with "." or ":".
 local function method(f)
@@ -13,12 +13,19 @@ local function method(f)
   end
 end
 
+local MAX_EVENT = 16 * 1024 * 1024
+
+-- The server drops the oldest events of a full queue, so that an app never fails because of an absent agent.
 local function push(event)
   if type(event) ~= "table" then error("pushState expects a table, got " .. type(event), 2) end
   local context, text = E.context, json.encode(event, true)
-  if context.room < 1 or context.room_bytes < #text then error("event queue full", 2) end
-  context.room, context.room_bytes, context.pending = context.room - 1, context.room_bytes - #text, context.pending + 1
+  if #text > MAX_EVENT then
+    E.log_error("mcp.pushState", "event too large: " .. #text .. " bytes, the most is " .. MAX_EVENT)
+    return nil, "event too large: " .. #text .. " bytes"
+  end
+  context.pending = context.pending + 1
   host.emit(OUTPUT.EVENT, text, 0)
+  return true
 end
 
 -- claude-panel → claudePanel
@@ -27,17 +34,26 @@ local function global_name(name)
   return lower(sub(name, 1, 1)) .. sub(name, 2)
 end
 
+-- Apps of ui-engine without a global: what their file made the root, by name.
+local roots = {}
+
 -- The app's global, after loading its file if needed; nil and a reason if there is none.
 local function app(name)
   if type(name) ~= "string" or name == "" then return nil, "name must be a non-empty string" end
   if find(name, "[/\\%z]") or find(name, "..", 1, true) then return nil, "app name " .. name .. " is refused" end
   local global = global_name(name)
   if env[global] ~= nil then return env[global] end
+  if roots[name] ~= nil then return roots[name] end
   local found = host.find(name)
   host.arm()
   if not found then return nil, "app global " .. global .. " not found" end
+  local before = E.mcp.value
   local ok, problem = limits.pcall(env.require, name)
   if not ok then return nil, tostring(problem) end
+  if env[global] == nil and type(E.mcp.value) == "table" and not rawequal(E.mcp.value, before) then
+    roots[name] = E.mcp.value
+    return roots[name]
+  end
   if env[global] == nil then return nil, "app global " .. global .. " not found" end
   return env[global]
 end
@@ -51,6 +67,31 @@ local function display(name)
   return true
 end
 
+-- Topic → functions that get what is published under it. A file that runs again replaces its subscription.
+local subscribers = {}
+
+local function subscribe(topic, run, options)
+  if type(topic) ~= "string" or topic == "" then return nil, "topic must be a non-empty string" end
+  if type(run) ~= "function" then return nil, "subscribe expects a function that takes the data" end
+  local known = not env.session.reloading and subscribers[topic] or {}
+  known[#known + 1] = run
+  subscribers[topic] = known
+  local favicon = type(options) == "table" and type(options.favicon) == "string" and options.favicon or nil
+  host.emit(OUTPUT.SUBSCRIBED, json.encode({ topic = topic, favicon = favicon }), 0)
+  return true
+end
+
+E.ops[OP.PUBLISHED] = function(topic, text)
+  local known = subscribers[topic]
+  if not known then return "false" end
+  local failed
+  for i = 1, #known do
+    local ok, fault = limits.call(known[i], json.decode(text))
+    if not ok then failed = fault end
+  end
+  return "true", failed
+end
+
 local function status()
   local found = json.decode(E.context.status)
   if type(found) ~= "table" then found = {} end
@@ -61,6 +102,7 @@ end
 function E.make_mcp()
   local mcp = { type = "MCP", sessionId = host.session_id }
   env.mcp, E.mcp = mcp, mcp
+  env.MCP = env.MCP or {} -- the namespace of the shell's prototypes
   mcp.pushState = method(push)
   mcp.display, mcp.app, mcp.status = method(display), method(app), method(status)
   mcp.apps = method(function()
@@ -76,10 +118,8 @@ function E.make_mcp()
   end)
   mcp.renderMarkdown = method(function(text) return E.markdown(tostring(text or "")) end)
   mcp.reinjectThemes = method(function() host.emit(OUTPUT.THEMES, "", 0) end)
-  mcp.subscribe = method(function(topic)
-    host.emit(OUTPUT.SUBSCRIBED, tostring(topic), 0)
-    return true
-  end)
+  mcp.subscribe = method(subscribe)
+  for name, f in next, E.shell do mcp[name] = f end
   if E.early_root ~= nil then mcp.value = E.early_root end
   env.session:createAppVariable(mcp)
 end

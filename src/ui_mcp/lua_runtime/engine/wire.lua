@@ -19,6 +19,7 @@ E.wire = {
     DISPLAY = "display",
     TIMER = "timer",
     RELOAD = "reload",
+    PUBLISHED = "published",
     VIEWDEFS = "viewdefs",
     REFRESH = "refresh",
     STATE = "state",
@@ -34,6 +35,8 @@ E.wire = {
     THEMES = "themes",
     SUBSCRIBED = "subscribed",
     REFUSED = "refused",
+    NOTICE = "notice",
+    ALIAS = "alias",
   }),
   message = constants("message", {
     CREATE = "create",
