@@ -3,7 +3,7 @@
  * Every build writes into the Python package.
  */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Plugin } from "vite";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
@@ -161,14 +161,23 @@ function copyShoelaceAssets(): Plugin {
   return {
     name: "copy-shoelace-assets",
     closeBundle() {
-      mkdirSync(`${shoelaceOutput}/icons`, { recursive: true });
-      for (const name of iconNames) {
-        cpSync(`${shoelace}/dist/assets/icons/${name}.svg`, `${shoelaceOutput}/icons/${name}.svg`);
-      }
+      writeFileSync(`${shoelaceOutput}/icons.tsv`, packedIcons());
       writeFileSync(`${shoelaceOutput}/tokens.css`, shoelaceTokens());
       cpSync(`${shoelace}/LICENSE.md`, `${shoelaceOutput}/LICENSE.md`);
     },
   };
+}
+
+/** All icons in one file, a line each with name and drawing, among which the server finds one without reading the others. */
+function packedIcons(): string {
+  const folder = `${shoelace}/dist/assets/icons`;
+  const names = readdirSync(folder).filter((file) => file.endsWith(".svg"));
+  const lines = names.sort().map((file) => `${file.slice(0, -4)}\t${oneLine(readFileSync(`${folder}/${file}`, "utf8"))}`);
+  return `\n${lines.join("\n")}\n`;
+}
+
+function oneLine(svg: string): string {
+  return svg.trim().replace(/\s*\n\s*/g, " ");
 }
 
 /** Writes /look/: colours and theme switch of the pages besides the session's (chat, approvals, variables, nlui). */

@@ -54,6 +54,21 @@ def test_a_page_gets_its_block_once_and_first_in_the_head(workspace: Workspace) 
     assert '"dark":["' in page
 
 
+@pytest.mark.covers("UI-PAGE-9")
+def test_a_theme_is_part_of_the_page_unless_it_needs_its_file(workspace: Workspace) -> None:
+    themes = workspace.html / "themes"
+    (themes / "far.css").write_text("/* @theme far */ .theme-far { background: url(far.png) }")
+    (themes / "bad.css").write_text("/* @theme bad */ .theme-bad::after { content: '</style><script>' }")
+
+    page = decorate("<head>", workspace)
+
+    assert '<style data-theme="night" media="not all">' in page
+    assert page.count("</style>") == page.count("<style")
+    assert '"files":{"bad":"/themes/bad.css?v=' in page
+    assert '"far":"/themes/far.css?v=' in page
+    assert "far.png" not in page
+
+
 def test_a_script_that_must_come_first_stays_first(workspace: Workspace) -> None:
     page = decorate('<head>\n<meta charset="utf-8" />\n<script data-first>1</script>\n<title>x</title>', workspace)
 

@@ -14,6 +14,9 @@ export interface UiApp {
   getConnection(): Connection;
   getAppView(): View | null;
   updateValue(elementId: string, value?: Json): void;
+  highlight(elementId: string): void;
+  findViewdef(elementId: string): string | null;
+  reportViewdef(elementId: string): void;
   [own: string]: unknown;
 }
 
@@ -32,6 +35,9 @@ export function publish(app: App, connection: Connection): void {
     getConnection: () => connection,
     getAppView: () => app.rootView(),
     updateValue,
+    highlight,
+    findViewdef,
+    reportViewdef: (elementId) => updateValue("viewdef-bridge", findViewdef(elementId) ?? ""),
   };
   window.uiStore = app.variables;
   // Scripts may have added entries of their own before.
@@ -47,4 +53,29 @@ function updateValue(elementId: string, value?: Json): void {
       return;
     }
   }
+}
+
+const RING_MS = 2_000;
+
+/** Scroll to an element and draw a ring around it for a moment. */
+function highlight(elementId: string): void {
+  const element = document.getElementById(elementId);
+  if (element === null) {
+    return;
+  }
+  element.scrollIntoView({ block: "center" });
+  element.classList.add("ui-highlight");
+  setTimeout(() => element.classList.remove("ui-highlight"), RING_MS);
+}
+
+/** Return the key of the viewdef that shows an element: of the nearest element above it, or else before it. */
+function findViewdef(elementId: string): string | null {
+  const element = document.getElementById(elementId);
+  const above = element?.closest("[ui-viewdef]");
+  if (element === null || above) {
+    return above?.getAttribute("ui-viewdef") ?? null;
+  }
+  const all = [...document.querySelectorAll("[ui-viewdef]")];
+  const before = all.filter((one) => one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return before.at(-1)?.getAttribute("ui-viewdef") ?? null;
 }

@@ -2,6 +2,7 @@
 import { offerChat } from "./chat/panel_toggle";
 import { loadComponents } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
+import { whenShown } from "./page/shown";
 import { showDuplicate } from "./page/status_pages";
 import { sessionOf } from "./session";
 import { start } from "./start";
@@ -18,19 +19,28 @@ async function probe(): Promise<boolean> {
   return answer.status !== 404;
 }
 
-function openHere(guard: TabGuard): void {
+function watchTabs(guard: TabGuard): void {
   guard.register();
   const title = document.title;
   guard.onDuplicate(() => {
     document.title = `● ${title}`;
     window.addEventListener("focus", () => (document.title = title), { once: true });
   });
+}
+
+/** Start the app, and once it has been shown what can wait. In conserve mode other tabs must find this one at once. */
+function openHere(guard: TabGuard | null): void {
   const container = document.querySelector(".app-container") ?? document.body;
   const root = document.querySelector("[ui-app]") ?? container.appendChild(document.createElement("div"));
   root.setAttribute("ui-app", "");
   const scheme = location.protocol === "https:" ? "wss" : "ws";
+  if (guard === null) {
+    whenShown(root, () => watchTabs(openTabGuard(session.number)));
+  } else {
+    watchTabs(guard);
+  }
   if (window.parent === window) {
-    offerChat(); // the person's own page, which frames this one, has a chat already
+    offerChat((poll) => whenShown(root, poll)); // the person's own page, which frames this one, has a chat already
   } else {
     followParent();
   }
@@ -39,9 +49,13 @@ function openHere(guard: TabGuard): void {
 
 async function boot(): Promise<void> {
   followSystem();
-  const guard = openTabGuard(session.number);
   const conserve = new URLSearchParams(location.search).get("conserve") === "true";
-  if (conserve && (await guard.elsewhere())) {
+  if (!conserve) {
+    openHere(null);
+    return;
+  }
+  const guard = openTabGuard(session.number);
+  if (await guard.elsewhere()) {
     guard.announceDuplicate();
     showDuplicate({
       session: session.number,

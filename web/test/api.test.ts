@@ -36,3 +36,14 @@ test("scripts can walk the views of the page", () => {
   show(1, "A.DEFAULT", [[2, "B.DEFAULT", []], [[3, "B.DEFAULT", []], [4, 0, []]]]);
   expect([...(window.uiApp.getAppView()?.children() ?? [])].map((view) => view.number)).toEqual([2, 3, 4]);
 });
+
+test("scripts mark an element for a moment, and learn which viewdef shows it", () => {
+  const { app } = openApp({});
+  publish(app, connection);
+  document.body.innerHTML = '<p ui-viewdef="A.DEFAULT"><b id="in"></b></p><i id="after"></i>';
+  element("#in", HTMLElement).scrollIntoView = () => undefined;
+  window.uiApp.highlight("in");
+  window.uiApp.highlight("missing");
+  expect(element("#in", HTMLElement).classList.contains("ui-highlight")).toBe(true);
+  expect(["in", "after", "missing"].map((id) => window.uiApp.findViewdef(id))).toEqual(["A.DEFAULT", "A.DEFAULT", null]);
+});

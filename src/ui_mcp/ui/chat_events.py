@@ -8,7 +8,7 @@ import anyio
 from anyio import to_thread
 
 from ui_mcp import config as settings
-from ui_mcp.errors import ChatError, ConfigError, EventQueueFullError, NotFoundError, UiMcpError
+from ui_mcp.errors import ChatError, ConfigError, NotFoundError, UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
@@ -118,7 +118,7 @@ async def forward_chat_messages(
             events = sessions.get("1").events
             delivered = events.polling
             events.push(dumps(event_of(new)))
-        except (EventQueueFullError, NotFoundError) as error:
+        except NotFoundError as error:
             _log.info("No chat event: %s", error.message)
             return False
         return delivered

@@ -8,6 +8,7 @@ from pathlib import Path
 from ui_mcp.errors import InstallError
 from ui_mcp.files import digest_of, write_atomic
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.ui.foreign import foreign_product
 from ui_mcp.ui.install_plan import Action, BundledFile, Facts, action, bundled_files, should_install
 from ui_mcp.version import UNKNOWN, Version, bundled_readme, version_in, version_line
 from ui_mcp.workspace import BUNDLE, Workspace, make_own
@@ -20,10 +21,20 @@ def needs_install(workspace: Workspace) -> bool:
 
 def outdated(workspace: Workspace) -> str | None:
     """Return a message if the project's files are older than this program, else None."""
-    bundled, installed = version_in(bundled_readme()), version_in(workspace.readme)
+    bundled, installed = version_in(bundled_readme()), installed_version(workspace)
     if bundled is None or installed is None or bundled <= installed:
         return None
     return f"The files in {workspace.given} are of version {installed}, this is {bundled}: call ui_install"
+
+
+def installed_version(workspace: Workspace) -> Version | None:
+    """Return the version of our files in this project, None if there are none; another product's is not compared."""
+    if foreign_product(workspace) is None:
+        return version_in(workspace.readme)
+    return Version.parse(Record.load(workspace.state_dir / MANIFEST).version)
+
+
+MANIFEST = "install-manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,7 @@ def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE)
         InstallError: the directory cannot be created, or some files could not be written; the others are installed.
     """
     files = bundled_files(workspace, bundle)
-    bundled, installed = _version(files, workspace), version_in(workspace.readme)
+    bundled, installed = _version(files, workspace), installed_version(workspace)
     names = (str(bundled or UNKNOWN), str(installed) if installed else None)
     if not should_install(bundled, installed, force=force):
         return InstallResult(bundled_version=names[0], installed_version=names[1], version_skipped=True)
@@ -158,7 +169,7 @@ class _Run:
 
     def all(self, files: Sequence[BundledFile]) -> None:
         """Install every file. The README, which has the version, comes last, so that a failed install is repeated."""
-        record_file = self.workspace.state_dir / "install-manifest.json"
+        record_file = self.workspace.state_dir / MANIFEST
         self.recorded = Record.load(record_file).files
         for file in files:
             if file.target != self.workspace.readme:
@@ -166,7 +177,8 @@ class _Run:
         self._remove_obsolete({file.path for file in files})
         for file in files:
             if file.target == self.workspace.readme and not self.failures:
-                self._try(file, force=self.force or self.upgrade)
+                ours = foreign_product(self.workspace) is None
+                self._try(file, force=self.force or (self.upgrade and ours))
         self._save(record_file)
         if self.failures:
             raise InstallError("\n".join(self.failures), result=self.result.as_json())

@@ -1,20 +1,17 @@
 """The MCP server of the UI: tools, resources, instructions."""
 
-from types import ModuleType
-from typing import Any
-
 from ui_mcp.discovery import discover_modules
-from ui_mcp.introspection import tools as introspection_tools
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
-from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
+from ui_mcp.toolkit.overflow import OverflowFiles
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.toolset import Combined, LazyResources, LazyToolset, Toolset
-from ui_mcp.ui import resources, tools
+from ui_mcp.ui import resources as resource_modules
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
+from ui_mcp.ui.tool_list import recorded_tools
+from ui_mcp.ui.toolset import all_tools
 from ui_mcp.version import bundled_version
 
 INSTRUCTIONS = """\
@@ -49,12 +46,14 @@ def ui_definition(
     experimental: JsonObject | None = None,
 ) -> ServerDefinition:
     """Build the definition of the UI server; the gateway's tools, if any, come last."""
+    resources = LazyResources(lambda: ui_resources(host, announcements), host.wait_configured)
+    own = LazyToolset(lambda: all_tools(host, resources=resources), host.wait_configured, recorded_tools)
     return ServerDefinition(
         name="ui-mcp",
         title="UI for agents",
         version=bundled_version(),
-        toolset=LazyToolset(lambda: all_tools(host, gateway), host.wait_configured),
-        resources=LazyResources(lambda: ui_resources(host, announcements), host.wait_configured),
+        toolset=Combined([own, gateway]) if gateway else own,
+        resources=resources,
         announcements=announcements,
         instructions=INSTRUCTIONS,
         list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
@@ -65,36 +64,12 @@ def ui_definition(
     )
 
 
-def all_tools(host: UiServer, gateway: Toolset | None = None) -> Toolset:
-    """Return the tools of the UI, the chat and the gateway."""
-    from ui_mcp.chat.tools import ChatTools
-
-    own = [ui_toolset(host), ChatTools(host.chats.context, "assistant")]
-    return Combined([*own, gateway] if gateway else own)
-
-
 def _max_result_chars(host: UiServer) -> int:
     # An unconfigured server still answers calls, with the reason.
     return MAX_RESULT_CHARS if isinstance(host.state, Unconfigured) else host.state.config.mcp.max_result_chars
 
 
-def ui_toolset(host: UiServer) -> Toolset:
-    """Return every tool of the two tools packages, module by module."""
-    return Combined(
-        [FunctionToolset(host, _tools_in(tools)), FunctionToolset(host.targets, _tools_in(introspection_tools))]
-    )
-
-
-def _tools_in(package: ModuleType) -> list[FunctionTool[Any]]:
-    return [
-        value
-        for module in discover_modules(package)
-        for value in vars(module).values()
-        if isinstance(value, FunctionTool)
-    ]
-
-
 def ui_resources(host: UiServer, announcements: Announcements) -> ResourceSet:
     """Return every resource set of the resources package; those that match any path come last."""
-    modules = sorted(discover_modules(resources), key=lambda module: getattr(module, "CATCH_ALL", False))
+    modules = sorted(discover_modules(resource_modules), key=lambda module: getattr(module, "CATCH_ALL", False))
     return CombinedResources([module.provide(host, announcements) for module in modules if hasattr(module, "provide")])

@@ -27,7 +27,9 @@ from ui_mcp.files import PRIVATE, LinkError, make_private, open_inside
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, stop_file, to_file
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.directories import Directories
+from ui_mcp.ui.foreign import foreign_product
 from ui_mcp.ui.installer import install, needs_install, outdated
 from ui_mcp.ui.instance import exclusive, other_server
 from ui_mcp.ui.own_files import settle
@@ -65,6 +67,8 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
     _unless_linked(partial(to_file, workspace.log / "mcp.log"))
     if stale := outdated(workspace):
         _log.warning("%s", stale)
+    if product := foreign_product(workspace):
+        _log.info("%s was made by %s; the page of ui-mcp is served instead of its own", workspace.given, product)
     pending = tuple(settings.pending(workspace.config_file))
     return Configured(workspace, config, _install(workspace) if fresh else None, pending)
 
@@ -146,6 +150,8 @@ class UiServer:
         self._tasks: TaskGroup
         self.on_new_messages: Callable[[NewMessages], object] = lambda _: None
         """Called with people's messages while the chat is open; returns whether an agent received them."""
+        self.gateway: Toolset | None = None
+        """Tools of mounted servers and APIs, while they are open."""
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
@@ -343,6 +349,6 @@ def _pending_status(pending: tuple[str, ...]) -> JsonObject:
 
 
 def _outdated_status(workspace: Workspace) -> JsonObject:
-    """Return the status field for installed files that are older than the program."""
-    found = outdated(workspace)
-    return {"outdated": found} if found else {}
+    """Return the status fields for files that are older than the program, or of another product."""
+    found, product = outdated(workspace), foreign_product(workspace)
+    return {**({"outdated": found} if found else {}), **({"made_by": product} if product else {})}

@@ -12,7 +12,7 @@ from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import BUNDLE, Workspace
 
-HEADER = re.compile(r"/\*(.*?)\*/", re.DOTALL)
+HEADER = COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 TAG = re.compile(r"^\s*\*?\s*@(\w+)\s*(.*?)\s*$")
 COLOUR = re.compile(r"--term-(accent|bg)\s*:\s*([^;}]+)")
 HEX = re.compile(r"#([0-9a-f]{3}|[0-9a-f]{6})\b", re.IGNORECASE)
@@ -198,8 +198,13 @@ SCRIPT = (
     "const i=window.uiThemes=%s;if(!i.names.includes(t))t=i.chosen;"
     "t=t||(matchMedia('(prefers-color-scheme: dark)').matches?'dark':'light');"
     "const c=document.documentElement.classList;c.add('theme-'+t);if(i.dark.includes(t))c.add('sl-theme-dark');"
-    "const f=i.files[t];if(f)document.write('<link rel=stylesheet href=\"'+f+'\">')})()"
+    "for(const s of document.querySelectorAll('style[data-theme]'))if(s.dataset.theme===t)s.media='all';"
+    "const f=i.files[t];if(f)document.write('<link rel=stylesheet data-theme=\"'+t+'\" href=\"'+f+'\">')})()"
 )
+
+MAX_EMBEDDED = 16 * 1024
+_NEEDS_FILE = re.compile(r"@import|@charset|@namespace|url\(|</style|<!--", re.IGNORECASE)
+"""What works only in a file of its own: references relative to it, and what would end the element."""
 
 
 def decorate(html: str, workspace: Workspace, session: str = "") -> str:
@@ -210,38 +215,50 @@ def decorate(html: str, workspace: Workspace, session: str = "") -> str:
 
 def head_block(workspace: Workspace, session: str = "") -> str:
     """Return the head block for a project's themes; `session` is the number of the page's session."""
+    files = theme_files(workspace)
     themes = themes_of(workspace)
-    base = theme_files(workspace).get(BASE)
-    links = [_link(BASE, int(base.stat().st_mtime))] if base else []
-    links += [_link(theme.file, theme.version, theme.name) for theme in themes]
+    base = _base(files[BASE]) if BASE in files else []
+    embedded = {theme.name: text for theme in themes if (text := _embeddable(files[theme.file])) is not None}
+    linked = [theme for theme in themes if theme.name not in embedded]
     meta = [f'<meta name="ui-session" content="{escape(session)}">'] if session else []
     lines = [
         OPEN,
         *meta,
-        f"<script>{SCRIPT % _theme_data(themes, chosen_theme(workspace))}</script>",
-        *links,
+        *base,
+        *(f'<style data-theme="{escape(name)}" media="not all">{text}</style>' for name, text in embedded.items()),
+        f"<script>{SCRIPT % _theme_data(themes, linked, chosen_theme(workspace))}</script>",
+        f"<noscript>{''.join(_link(theme.file, theme.version) for theme in themes)}</noscript>",
         '<link rel="icon" id="app-favicon" href="data:,">',
         CLOSE,
     ]
     return "\n".join(lines) + "\n"
 
 
-def _theme_data(themes: list[Theme], chosen: str) -> str:
+def _base(file: Path) -> list[str]:
+    link, text = _link(BASE, int(file.stat().st_mtime)), _embeddable(file)
+    return [link] if text is None else [f"<noscript>{link}</noscript>", f"<style>{text}</style>"]
+
+
+def _embeddable(file: Path) -> str | None:
+    """Return a style sheet that can be a part of the page, which saves a request; None if it needs its file."""
+    text = COMMENT.sub("", file.read_text(encoding="utf-8", errors="replace")).strip()
+    return text if len(text) <= MAX_EMBEDDED and not _NEEDS_FILE.search(text) else None
+
+
+def _theme_data(themes: list[Theme], linked: list[Theme], chosen: str) -> str:
     names = [theme.name for theme in themes]
     data = {
         "names": names,
         "dark": [theme.name for theme in themes if theme.dark],
         "chosen": chosen if chosen in names else "",
-        "files": {theme.name: _address(theme.file, theme.version) for theme in themes},
+        "files": {theme.name: _address(theme.file, theme.version) for theme in linked},
     }
     # Escaped, so that a theme named "</script>" cannot end the script element.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _link(file: str, version: int, theme: str = "") -> str:
-    # Inactive themes load without blocking rendering; the script has loaded the active one.
-    inactive = f' data-theme="{escape(theme)}" media="not all"' if theme else ""
-    return f'<link rel="stylesheet" href="{_address(file, version)}"{inactive}>'
+def _link(file: str, version: int) -> str:
+    return f'<link rel="stylesheet" href="{_address(file, version)}">'
 
 
 def _address(file: str, version: int) -> str:

@@ -145,3 +145,13 @@ async def test_compute_times_are_taken_only_while_somebody_looks(running: Runnin
         await session.run_lua("mcp.value.name = 'Mall'")
 
         assert (await compute_time() or 0) > 0
+
+
+@pytest.mark.covers("UI-WAIT-11")
+async def test_a_head_request_takes_no_events(running: Running, session: Session) -> None:
+    session.events.push('{"n":1}')
+    async with httpx2.AsyncClient(timeout=60) as client:
+        answer = await client.head(f"http://127.0.0.1:{running.mcp_port}/wait?timeout=1")
+
+    assert answer.status_code == 405
+    assert len(session.events) == 1

@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 from ui_mcp.errors import RefusedError, ResourceNotFoundError
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.resources.files import BUNDLED, GUIDES, Files, _read
+from ui_mcp.ui.resource_files import BUNDLED, listed_files, read_file
+from ui_mcp.ui.resources.files import GUIDES, Files
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
 
 CALL = Call()
+
+PATTERNS = [f"patterns/{file.name}" for file in sorted((BUNDLED / "patterns").iterdir())]
 
 
 def serves_nothing(configured: Configured) -> AbstractAsyncContextManager[Running]:
@@ -62,7 +65,6 @@ async def test_the_projects_own_guide_wins_over_the_bundled_one(files: Files, ba
 @pytest.mark.covers("UI-RES-6", "UI-RES-8")
 @pytest.mark.parametrize("uri", ["ui://patterns/form.md", "ui://patterns/form", "ui://patterns%2Fform.md"])
 async def test_files_are_found_with_or_without_md_and_with_an_encoded_slash(files: Files, base: Path, uri: str) -> None:
-    (base / "resources" / "patterns").mkdir()
     (base / "resources" / "patterns" / "form.md").write_text("# Form\n")
 
     [found] = await files.read(uri, CALL)
@@ -110,13 +112,13 @@ async def test_links_that_leave_the_folder_are_refused_and_not_listed(files: Fil
     for uri in ("ui://out", "ui://outside/secret.md"):
         with pytest.raises(RefusedError, match="leaves resources/"):
             await files.read(uri, CALL)
-    assert [entry.name for entry in await files.resources(CALL)] == list(GUIDES)
+    assert [entry.name for entry in await files.resources(CALL)] == [*GUIDES, *PATTERNS]
 
 
 @given(st.text())
 def test_no_path_at_all_reaches_a_file_outside(path: str) -> None:
     try:
-        found = _read(f"ui://{path}", path, [BUNDLED])
+        found = read_file(f"ui://{path}", path, [BUNDLED])
     except (RefusedError, ResourceNotFoundError):
         return
     assert found.body in [file.read_text() for file in BUNDLED.rglob("*.md")]
@@ -135,13 +137,14 @@ async def test_reserved_and_unknown_names_are_not_found_here(files: Files, base:
 
 @pytest.mark.covers("UI-RES-6", "MCP-URI-3")
 async def test_the_list_has_the_guides_first_and_then_the_files(files: Files, base: Path) -> None:
-    (base / "resources" / "patterns").mkdir()
-    (base / "resources" / "patterns" / "a form.md").write_text("# Form\n")
+    (base / "resources" / "mine").mkdir()
+    (base / "resources" / "mine" / "a form.md").write_text("# Form\n")
     (base / "resources" / ".draft.md").write_text("hidden")
 
     listed = await files.resources(CALL)
 
-    assert [entry.uri for entry in listed] == [*(f"ui://{name}" for name in GUIDES), "ui://patterns/a%20form.md"]
+    names = [*GUIDES, "mine/a%20form.md", *PATTERNS]
+    assert [entry.uri for entry in listed] == [f"ui://{name}" for name in names]
     assert [entry.uri_template for entry in await files.templates(CALL)] == ["ui://{path}"]
 
 
@@ -151,3 +154,14 @@ async def test_a_file_too_large_for_an_answer_is_refused(files: Files, base: Pat
 
     with pytest.raises(RefusedError, match="larger than 8 MB"):
         await files.read("ui://big.txt", CALL)
+
+
+@pytest.mark.covers("UI-RES-5")
+def test_a_guide_is_listed_with_what_its_front_matter_says(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("---\ndescription: How to draw\n---\n# A")
+    (tmp_path / "b.md").write_text("---\ndescription: never closed")
+    (tmp_path / "c.txt").write_text("---\ndescription: no guide\n---")
+
+    listed = {one.name: one.description for one in listed_files([tmp_path], set())}
+
+    assert listed == {"a.md": "How to draw", "b.md": "resources/b.md", "c.txt": "resources/c.txt"}

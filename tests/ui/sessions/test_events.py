@@ -7,7 +7,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.errors import EventQueueFullError, SessionGoneError
+from ui_mcp.errors import SessionGoneError
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, as_array, clamp_wait
 
@@ -30,7 +30,7 @@ async def test_a_drain_returns_everything_in_push_order_and_empties_the_queue() 
     queue.push('{"n":3}')
 
     assert as_array(await take(queue)) == '[{"n":1},{"n":2},{"n":3}]'
-    assert (len(queue), queue.size) == (0, 0)
+    assert len(queue) == 0
 
 
 @pytest.mark.covers("UI-WAIT-3")
@@ -95,7 +95,6 @@ async def test_events_that_could_not_be_answered_return_to_the_front() -> None:
             raise ConnectionError
 
     assert queue.texts() == ["1", "2", "3"]
-    assert queue.size == 3
 
 
 @pytest.mark.covers("UI-WAIT-7", "UI-WAIT-8")
@@ -193,18 +192,25 @@ async def test_closing_gives_the_last_events_to_one_waiter_and_releases_the_othe
 
 
 @pytest.mark.covers("UI-WAIT-11")
-def test_a_full_queue_refuses_and_keeps_what_it_has() -> None:
+def test_a_full_queue_drops_its_oldest_events_and_counts_them() -> None:
     queue = EventQueue()
-    queue.push(*["1"] * MAX_EVENTS)
-    with pytest.raises(EventQueueFullError, match=r"^event queue full$"):
-        queue.push("2")
-    assert len(queue) == MAX_EVENTS
+    queue.push_system('{"app":"ui-mcp"}')
+    queue.push(*[str(number) for number in range(MAX_EVENTS + 2)])
 
+    dropped, system, *rest = queue.drain()
+
+    assert loads(dropped) == {"app": "ui-mcp", "event": "events_dropped", "count": 3}
+    assert (system, rest[0], rest[-1], len(rest)) == ('{"app":"ui-mcp"}', "3", str(MAX_EVENTS + 1), MAX_EVENTS - 1)
+    assert queue.drain() == []
+
+
+@pytest.mark.covers("UI-WAIT-11")
+def test_too_many_bytes_are_dropped_too() -> None:
     queue = EventQueue()
-    with pytest.raises(EventQueueFullError):
-        queue.push("x" * (MAX_BYTES + 1))
     queue.push("x" * MAX_BYTES)
-    assert queue.size == MAX_BYTES
+    queue.push('"y"')
+
+    assert [len(event) < 100 for event in queue.drain()] == [True, True]
 
 
 @pytest.mark.covers("UI-WAIT-2")

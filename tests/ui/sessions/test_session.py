@@ -124,12 +124,13 @@ async def test_lua_knows_whether_somebody_waits(session: Session) -> None:
 
 
 @pytest.mark.covers("UI-WAIT-11")
-async def test_pushing_into_a_full_queue_is_a_lua_error(session: Session) -> None:
-    session.events.push(*["1"] * 9_999)
-    await session.run_lua("mcp.pushState({n = 1})")
-    with pytest.raises(LuaError, match="event queue full"):
-        await session.run_lua("mcp.pushState({n = 2})")
-    assert len(session.events) == 10_000
+async def test_pushing_into_a_full_queue_does_not_stop_the_app(session: Session) -> None:
+    session.events.push(*["1"] * 10_000)
+
+    assert await session.run_lua("mcp.pushState({n = 2}) return 'went on'") == '"went on"'
+
+    events = session.events.peek()
+    assert (events[0]["event"], events[0]["count"], events[-1]) == ("events_dropped", 1, {"n": 2})
 
 
 @pytest.mark.covers("UI-BUDG-1")

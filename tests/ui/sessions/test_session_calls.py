@@ -105,13 +105,31 @@ async def test_timers_end_with_their_session(sessions: SessionRegistry, shown: S
     assert len(shown._timers) == 0
 
 
-@pytest.mark.covers("UI-LUA-6", "UI-FSM-6")
+@pytest.mark.covers("UI-LUA-6", "UI-LUA-13")
 @pytest.mark.parametrize("file", ["main.lua", "mcp.lua"])
-async def test_start_up_code_that_fails_is_an_error_of_the_start(workspace: Workspace, file: str) -> None:
+async def test_start_up_code_that_fails_is_shown_in_the_page_and_reported(workspace: Workspace, file: str) -> None:
     (workspace.lua / file).write_text("error('not today')")
-    with pytest.raises(LuaError, match="not today"):
-        async with open_sessions(workspace):
-            raise AssertionError("started")
+    async with open_sessions(workspace) as sessions, sessions.get("1").attach() as page:
+        frames = "".join(page.outbox.take_now())
+        events = sessions.get("1").events.peek()
+        menu = await sessions.get("1").run_lua("return type(mcp.availableApps)")
+
+    assert f"lua/{file}:1: not today" in frames
+    assert [event["event"] for event in events] == ["load_error"]
+    assert menu == '"function"'
+
+
+@pytest.mark.covers("UI-LUA-13")
+async def test_a_corrected_shell_runs_when_it_is_saved(workspace: Workspace) -> None:
+    shell = workspace.lua / "mcp.lua"
+    shell.write_text("error('not today')")
+    async with open_sessions(workspace) as sessions:
+        session = sessions.get("1")
+        shell.write_text("mcp.corrected = true")
+        await session.call(Op.RELOAD, str(shell))
+        async with session.attach() as page:
+            assert "not today" not in "".join(page.outbox.take_now())
+        assert await session.run_lua("return mcp.corrected") == "true"
 
 
 @pytest.mark.covers("UI-FSM-8")

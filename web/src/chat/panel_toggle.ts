@@ -10,8 +10,9 @@ interface UnreadPage {
   readonly messages: readonly unknown[];
 }
 
-export function offerChat(): void {
-  const badge = unreadBadge();
+/** `whenShown` calls its argument once the page has nothing more urgent to load. */
+export function offerChat(whenShown: (act: () => void) => void): void {
+  const badge = unreadBadge(whenShown);
   const open = (): void => {
     void import("./panel").then(({ togglePanel }) => togglePanel(badge.pause, badge.resume));
   };
@@ -29,7 +30,7 @@ export function offerChat(): void {
 }
 
 /** Set a class on `<html>` while there are unread messages of an agent. */
-function unreadBadge(): { readonly pause: () => void; readonly resume: () => void } {
+function unreadBadge(whenShown: (act: () => void) => void): { readonly pause: () => void; readonly resume: () => void } {
   let after: string | null = null;
   let paused = false;
   const poll = async (): Promise<void> => {
@@ -49,7 +50,7 @@ function unreadBadge(): { readonly pause: () => void; readonly resume: () => voi
   };
   const pollQuietly = (): void => void poll().catch(() => undefined);
   setInterval(pollQuietly, POLL_MS);
-  setTimeout(pollQuietly, 1000);
+  whenShown(pollQuietly);
   return {
     pause() {
       paused = true;

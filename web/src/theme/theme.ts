@@ -6,6 +6,8 @@ interface ThemeInfo {
   /** The names of the dark ones. */
   readonly dark: readonly string[];
   readonly names: readonly string[];
+  /** The addresses of style sheets that are no part of the page. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 declare global {
@@ -61,13 +63,21 @@ export function followParent(): void {
   });
 }
 
-/** Enable the style sheet of the current theme and disable the others. */
+/** Enable the style sheet of the current theme, which may have to be loaded first, and disable the others. */
 function enableSheets(): void {
   const { classList } = document.documentElement;
-  for (const link of document.querySelectorAll<HTMLLinkElement>("link[data-theme]")) {
-    const media = classList.contains(`theme-${link.dataset["theme"]}`) ? "all" : "not all";
-    if (link.media !== media) {
-      link.media = media;
+  const sheets = [...document.querySelectorAll<HTMLLinkElement | HTMLStyleElement>("link[data-theme], style[data-theme]")];
+  for (const sheet of sheets) {
+    const media = classList.contains(`theme-${sheet.dataset["theme"]}`) ? "all" : "not all";
+    if (sheet.media !== media) {
+      sheet.media = media;
+    }
+  }
+  for (const [name, href] of Object.entries(window.uiThemes?.files ?? {})) {
+    if (classList.contains(`theme-${name}`) && !sheets.some((sheet) => sheet.dataset["theme"] === name)) {
+      const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+      link.dataset["theme"] = name;
+      document.head.append(link);
     }
   }
 }

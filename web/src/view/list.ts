@@ -2,7 +2,7 @@
 import { isInlineView, isWindow, type InlineView, type Json, type Window } from "../protocol";
 import type { BoundElement } from "./bound_element";
 import type { PageContext } from "./page_context";
-import { runScripts } from "./scripts";
+import { bindAndRun } from "./scripts";
 import { Scroller } from "./scroller";
 import type { Survivors, View } from "./view";
 import { ViewPlaceholder } from "./view_placeholder";
@@ -135,8 +135,10 @@ export class List {
     present.forEach((row) => row.remove());
     this.rows.filter((row) => row.current === null).forEach((row) => row.remove());
     this.rows = next;
-    fresh.forEach((row) => row.settle(null));
-    fresh.forEach((row) => runScripts(row.nodes()));
+    bindAndRun(
+      () => fresh.forEach((row) => row.settle(null)),
+      () => fresh.flatMap((row) => row.nodes()),
+    );
     this.scroller.set(from, rows.length, length);
   }
 

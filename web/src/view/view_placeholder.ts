@@ -3,7 +3,7 @@ import type { InlineView } from "../protocol";
 import type { NodeRange } from "./bound_element";
 import { morph } from "./morph";
 import type { PageContext } from "./page_context";
-import { runScripts } from "./scripts";
+import { bindAndRun } from "./scripts";
 import type { InheritedAttributes } from "./template";
 import { type Survivors, View } from "./view";
 
@@ -60,10 +60,10 @@ export class ViewPlaceholder implements NodeRange {
     // Release first: removing a focused field blurs it, which must not be sent as a user event.
     before?.release();
     const survivors = this.swap(old, next, before);
-    this.settle(survivors);
-    if (this.now() !== null) {
-      runScripts(this.nodes());
-    }
+    bindAndRun(
+      () => this.settle(survivors),
+      () => (this.now() === null ? [] : this.nodes()),
+    );
     this.page.touched(this.main());
   }
 

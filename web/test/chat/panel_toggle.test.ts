@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 test("answers that come after the page was opened are marked as unread", async () => {
-  offerChat();
+  offerChat((poll) => void setTimeout(poll, 1000));
   await vi.advanceTimersByTimeAsync(1000);
   await vi.advanceTimersByTimeAsync(10_000);
   expect([document.documentElement.classList.contains("chat-unread"), asked.at(-1)]).toEqual([false, "/chat/messages?limit=1&authors=assistant&after=5"]);

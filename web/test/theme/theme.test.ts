@@ -51,6 +51,18 @@ test("only the style sheet of the shown theme is enabled, also when a script cha
   document.head.innerHTML = "";
 });
 
+test("a style sheet that is no part of the page is loaded when its theme is shown", async () => {
+  document.head.innerHTML = '<style data-theme="light"></style>';
+  window.uiThemes = { names: ["light", "far"], dark: [], files: { far: "/themes/far.css?v=1" } };
+  followSystem();
+  document.documentElement.className = "theme-far";
+  await vi.waitFor(() => expect(document.head.innerHTML).toContain('href="/themes/far.css?v=1" data-theme="far"'));
+  expect(document.querySelector("style")?.media).toBe("not all");
+  document.documentElement.className = "theme-light";
+  await vi.waitFor(() => expect(document.querySelector("link")?.media).toBe("not all"));
+  document.head.innerHTML = "";
+});
+
 test("inside a frame the theme comes from the page around it and from nowhere else", () => {
   followParent();
   const tell = (source: unknown, data: unknown): boolean => dispatchEvent(Object.assign(new Event("message"), { source, data }));

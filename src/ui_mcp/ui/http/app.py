@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from html import escape
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -11,14 +13,17 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ui_mcp.errors import LifecycleError, NotFoundError
+from ui_mcp.jsontypes import loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions
+from ui_mcp.ui.foreign import page_html
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, session_from_cookie, set_cookie
 from ui_mcp.ui.installer import outdated
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.responses import failure, session_link_required
 from ui_mcp.webserver.static import Files
+from ui_mcp.wire import OutputKind
 from ui_mcp.workspace import BUNDLE, Workspace
 
 _NOTICE = """\
@@ -52,13 +57,17 @@ _DOT = (
 )
 
 _MAX_LOGGED = 1000
+_MAX_ALIASES = 1000
+
+PACKED_ICONS = BUNDLE / "web" / "vendor" / "shoelace" / "icons.tsv"
 
 
 class Icons:
     """Serves an icon for every name: a missing one is logged and replaced, so that the page is never broken."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, packed: Path = PACKED_ICONS) -> None:
         self._files = files
+        self._packed = packed
         self._logged: set[str] = set()
 
     async def get(self, request: Request) -> Response:
@@ -66,14 +75,29 @@ class Icons:
         own = await self._files.find(f"icons/{name}.svg", request.scope)
         if own:
             return own
-        near = await self._files.find(f"vendor/shoelace/icons/{near_name(name)}.svg", request.scope)
-        self._log_missing(name, f"{near_name(name)!r} stands in" if near else "a dot stands in")
-        return near or Response(_DOT, media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+        drawing = await to_thread.run_sync(packed_icon, self._packed, name)
+        if drawing is None:
+            near = near_name(name)
+            drawing = await to_thread.run_sync(packed_icon, self._packed, near)
+            self._log_missing(name, f"{near!r} stands in" if drawing else "a dot stands in")
+            return Response(drawing or _DOT, media_type="image/svg+xml", headers={"Cache-Control": "no-cache"})
+        # A day: the drawing never changes, but the project may add an icon of this name.
+        return Response(drawing, media_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
 
     def _log_missing(self, name: str, meanwhile: str) -> None:
         if name not in self._logged and len(self._logged) < _MAX_LOGGED:
             self._logged.add(name)
             _log.warning("There is no icon %r, %s; put %s.svg into html/icons/ of the project", name, meanwhile, name)
+
+
+def packed_icon(packed: Path, name: str) -> bytes | None:
+    """Return one icon of the file that holds all, a line each with name and drawing; the others are not read."""
+    key = f"\n{name}\t".encode()
+    if not packed.is_file() or key.count(b"\n") > 1:
+        return None
+    with packed.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as whole:
+        at = whole.find(key)
+        return whole[at + len(key) : whole.find(b"\n", at + 1)] if at >= 0 else None
 
 
 def near_name(name: str) -> str:
@@ -87,20 +111,40 @@ Decorate = Callable[[str, Workspace, str], str]
 """Adds theme links and icon to `index.html`, for the session with this number."""
 
 
-def files_for(workspace: Workspace) -> Files:
-    """Return the static files: the project's `html/`, then the bundled page, then the bundled components."""
+class Aliases:
+    """Paths that apps asked to link into `html/`, and the files or directories that are served there."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, Path] = {}
+
+    def note(self, kind: str, text: str) -> None:
+        """Add the alias in an `alias` note of a worker, which has checked it; other kinds are ignored."""
+        if kind == OutputKind.ALIAS and len(self._targets) < _MAX_ALIASES:
+            found = loads(text)
+            self._targets[str(found["name"])] = Path(str(found["target"]))
+
+    def find(self, path: str) -> Path | None:
+        """Return what a requested path stands for, or None if it is below no alias."""
+        first, _, rest = path.partition("/")
+        target = self._targets.get(first)
+        return target / rest if target is not None else None
+
+
+def files_for(workspace: Workspace, aliases: Aliases | None = None) -> Files:
+    """Return the static files: the project's `html/`, then the bundled page, components, and what apps linked."""
     bundled = (BUNDLE / "base" / "html", BUNDLE / "web")
     apps = Permissions({"base_dir": workspace.base, "project": workspace.project, "permissions": {}})
-    return Files((workspace.html, *bundled), confine=(workspace.project, *bundled), hidden=apps.protects)
+    find = aliases.find if aliases else lambda _: None
+    return Files((workspace.html, *bundled), confine=(workspace.project, *bundled), hidden=apps.protects, alias=find)
 
 
 class Pages:
     """Serves the pages of one running server."""
 
-    def __init__(self, host: UiServer, workspace: Workspace, decorate: Decorate) -> None:
+    def __init__(self, host: UiServer, workspace: Workspace, decorate: Decorate, aliases: Aliases) -> None:
         self._host = host
         self._workspace = workspace
-        self._files = files_for(workspace)
+        self._files = files_for(workspace, aliases)
         self._decorate = decorate
         self.icons = Icons(self._files)
 
@@ -132,11 +176,11 @@ class Pages:
         return failure(request, 404, "Not found", text, start=True)
 
     def _page(self, request: Request, session: Session) -> Response:
-        index = self._files.lookup_path("index.html")[0]
-        if not index:
+        index = page_html(self._workspace)
+        if index is None:
             text = "The page is missing from this installation; run: ui-mcp install --force"
             return failure(request, 500, "The page is missing", text)
-        html = self._decorate(Path(index).read_text(encoding="utf-8"), self._workspace, session.vended)
+        html = self._decorate(index, self._workspace, session.vended)
         html = with_notice(html, self._workspace)
         # Theme links and notices change while index.html stays the same.
         response = HTMLResponse(html, headers={"Cache-Control": "no-store"})

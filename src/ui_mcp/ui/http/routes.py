@@ -180,8 +180,10 @@ def mcp_routes(host: UiServer) -> Sequence[BaseRoute]:
         return find(request.query_params.get("sessionId", "1"))
 
     variables = Variables(named_in_query)
+    wait = Route("/wait", Wait(lambda given: find(given).events), methods=["GET"])
+    wait.methods = {"GET"}  # Starlette adds HEAD, which would take the events and send none of them
     return [
-        Route("/wait", Wait(lambda given: find(given).events), methods=["GET"]),
+        wait,
         Route("/state", State(find).get, methods=["GET"]),
         Route("/variables", variables.page, methods=["GET"]),
         Route("/variables.json", variables.json, methods=["GET"]),

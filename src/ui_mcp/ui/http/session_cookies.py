@@ -53,6 +53,14 @@ def set_session_cookie(host: UiServer, request: Request, response: Response) -> 
     return set_cookie(response, request, running.sessions, known or running.sessions.get("1"))
 
 
+def refuse_uninvited(host: UiServer, request: Request) -> Response | None:
+    """Return the response to a browser that was not admitted where pages require a link; None for all others."""
+    running = host.running()
+    if running.config.server.require_token and not session_from_cookie(request, running.sessions):
+        return session_link_required(request)
+    return None
+
+
 def is_start(given: str, host: UiServer) -> bool:
     """Return whether paths below `/1/` mean the same as below `/`, because all visitors share that session."""
     return given == "1" and host.running().config.session.root == "shared"

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from math import isnan
 from time import monotonic
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from anyio import Event as Signal
 from anyio import move_on_after
 
-from ui_mcp.errors import EventQueueFullError, SessionGoneError
-from ui_mcp.jsontypes import Json, loads
+from ui_mcp.errors import SessionGoneError
+from ui_mcp.jsontypes import Json, dumps, loads
 
 MAX_EVENTS = 10_000
 MAX_BYTES = 16 * 1024 * 1024
@@ -48,12 +48,24 @@ def with_events(state: str, events: list[str]) -> str:
     return f'{{"_events":{as_array(events)}{comma}{rest}'
 
 
+class Queued(NamedTuple):
+    """One queued event."""
+
+    text: str
+    ordinary: bool = True
+    """Whether it may be dropped when the queue is full; events of the server may not."""
+
+
 class EventQueue:
-    """Events in push order; a drain takes all of them, and each batch goes to exactly one waiter."""
+    """Events in push order; a drain takes all of them, and each batch goes to exactly one waiter.
+
+    When it is full, the oldest ordinary events are dropped, and the next batch begins with their number.
+    """
 
     def __init__(self, on_change: Callable[[Change], None] | None = None) -> None:
-        self._events: deque[str] = deque()
+        self._events: deque[Queued] = deque()
         self._bytes = 0
+        self._dropped = 0
         self._waiters: deque[Signal] = deque()
         self._on_change = on_change or (lambda _: None)
         self._last_wait = monotonic()
@@ -63,11 +75,6 @@ class EventQueue:
 
     def __len__(self) -> int:
         return len(self._events)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the queued events."""
-        return self._bytes
 
     @property
     def polling(self) -> bool:
@@ -81,46 +88,34 @@ class EventQueue:
 
     def texts(self) -> list[str]:
         """Return the queued events as JSON texts, without draining."""
-        return list(self._events)
+        return [*self._report(), *(event.text for event in self._events)]
 
     def peek(self) -> list[Json]:
         """Return the queued events without draining."""
-        return [loads(text) for text in self._events]
+        return [loads(text) for text in self.texts()]
 
     def push(self, *events: str) -> None:
-        """Append JSON texts, all or none, and wake the longest waiting caller.
-
-        Raises:
-            EventQueueFullError: they do not fit.
-        """
-        size = sum(len(event) for event in events)
-        if len(self._events) + len(events) > MAX_EVENTS or self._bytes + size > MAX_BYTES:
-            raise EventQueueFullError
-        self.push_system(*events)
+        """Append events of apps as JSON texts, drop the oldest if there are too many, and wake the longest waiter."""
+        self._append([Queued(event) for event in events])
+        self._drop_excess()
+        self._pushed(events)
 
     def push_system(self, *events: str) -> None:
-        """Append events regardless of the limits; for events of the server, which must not be lost."""
-        self._events.extend(events)
-        self._bytes += sum(len(event) for event in events)
-        self._wake()
-        self._on_change("pushed")
-        self.on_push(events)
+        """Append events of the server, which are never dropped."""
+        self._append([Queued(event, ordinary=False) for event in events])
+        self._pushed(events)
 
     def drain(self) -> list[str]:
         """Remove and return all events."""
-        events = list(self._events)
-        self._events.clear()
-        self._bytes = 0
-        if events:
-            self._on_change("drained")
-        return events
+        return [event.text for event in self._take()]
 
     def give_back(self, events: list[str]) -> None:
         """Return undelivered events to the front of the queue, in order."""
         if not events or self._closed:
             return
-        self._events.extendleft(reversed(events))
+        self._events.extendleft(Queued(event) for event in reversed(events))
         self._bytes += sum(len(event) for event in events)
+        self._drop_excess()
         self._wake()
         self._on_change("pushed")
 
@@ -167,6 +162,38 @@ class EventQueue:
             self._last_wait = monotonic()
             self._wake()  # if this waiter was cancelled after being woken, the next one gets the batch
             self._on_change("ended")
+
+    def _append(self, events: list[Queued]) -> None:
+        self._events.extend(events)
+        self._bytes += sum(len(event.text) for event in events)
+
+    def _pushed(self, events: Iterable[str]) -> None:
+        self._wake()
+        self._on_change("pushed")
+        self.on_push(events)
+
+    def _drop_excess(self) -> None:
+        kept: list[Queued] = []
+        while self._events and (len(self._events) + len(kept) > MAX_EVENTS or self._bytes > MAX_BYTES):
+            event = self._events.popleft()
+            if event.ordinary:
+                self._bytes -= len(event.text)
+                self._dropped += 1
+            else:
+                kept.append(event)
+        self._events.extendleft(reversed(kept))
+
+    def _report(self) -> list[str]:
+        facts = {"count": self._dropped, "app": "ui-mcp", "event": "events_dropped"}
+        return [dumps(facts)] if self._dropped else []
+
+    def _take(self) -> list[Queued]:
+        events = [Queued(text, ordinary=False) for text in self._report()] + list(self._events)
+        self._events.clear()
+        self._bytes = self._dropped = 0
+        if events:
+            self._on_change("drained")
+        return events
 
     def _require_open(self) -> None:
         if self._closed:

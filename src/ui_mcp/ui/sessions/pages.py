@@ -11,7 +11,7 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, WireError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.wire import FELL_BEHIND, MessageType, Property
+from ui_mcp.wire import FELL_BEHIND, NOTICE_APP, MessageType, Property
 
 MAX_BYTES = 32 * 1024 * 1024
 
@@ -170,12 +170,20 @@ class Connection:
 
 
 Level = Literal["info", "warning", "error"]
+_LEVELS: tuple[Level, ...] = ("info", "warning", "error")
 
 
 def notice_frame(level: Level, text: str, code: str) -> str:
     """Return the frame that shows a notice in a page."""
     notice = dumps({"level": level, "text": text, "code": code})
     return dumps({"type": MessageType.UPDATE, "data": {"varId": 1, "properties": {Property.NOTICE: notice}}})
+
+
+def app_notice(text: str) -> tuple[Level, str, str]:
+    """Return level, text and code of a notice that an app sent as JSON; an unknown level counts as `info`."""
+    notice = loads(text)
+    level: Level = next((one for one in _LEVELS if one == notice.get("level")), "info")
+    return level, str(notice.get("text", "")), NOTICE_APP
 
 
 def system_event(event: str, facts: JsonObject | None = None) -> str:
@@ -238,3 +246,24 @@ class Pages:
             connection.outbox.close(code, reason)
         self._connections.clear()
         self._changed()
+
+
+class UnseenNotices:
+    """Shows notices in the pages; those of a time without a page are shown in the next one."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._frames: list[str] = []
+
+    def notify(self, level: Level, text: str, code: str) -> None:
+        if self._pages.latest() is None:
+            self._frames.append(notice_frame(level, text, code))
+        else:
+            self._pages.notify(level, text, code)
+
+    def show(self, connection: Connection) -> None:
+        """Send what no person has seen to a page of a person."""
+        if not connection.driven:
+            for frame in self._frames:
+                connection.outbox.put(frame)
+            self._frames.clear()

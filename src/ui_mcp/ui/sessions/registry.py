@@ -3,7 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hmac import compare_digest
 from pathlib import Path
 from secrets import token_hex
@@ -59,7 +59,7 @@ def worker_config(workspace: Workspace, config: Config, secret: str, protected: 
         max_memory_mb=config.lua.max_memory_mb,
         verbosity=config.logging.verbosity,
         log=str(workspace.log),
-        permissions=config.lua.permissions.model_dump(),
+        permissions=asdict(config.lua.permissions),
         protected=(*_account_paths(), *_configured_paths(workspace, config), *protected),
     )
 
@@ -232,6 +232,12 @@ class SessionRegistry:
             self._sessions.pop(session.vended, None)
             raise
         return session
+
+    async def publish(self, topic: str, text: str) -> int:
+        """Hand JSON text to the apps that subscribed to a topic; return in how many sessions there are any."""
+        replies = [await session.call_and_log(Op.PUBLISHED, topic, text) for session in list(self._sessions.values())]
+        # A function that failed has listened too.
+        return sum(reply is not None and (reply.result == "true" or reply.fault is not None) for reply in replies)
 
     def get(self, given: str) -> Session:
         """Return a session by vended or secret id.

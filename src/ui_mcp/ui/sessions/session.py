@@ -14,9 +14,9 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
-from ui_mcp.ui.sessions.events import MAX_BYTES, MAX_EVENTS, Change, EventQueue, with_events
+from ui_mcp.ui.sessions.events import Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
-from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
+from ui_mcp.ui.sessions.pages import Connection, Pages, UnseenNotices, app_notice, notice_frame, system_event
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 
@@ -38,7 +38,7 @@ class SessionContext:
     timing: bool = False
     """Whether the compute times of variables are always measured."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
-    """Receives a worker's note that concerns the server: `themes`, `subscribed`."""
+    """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
 
 
 _READ_ONLY = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
@@ -91,6 +91,7 @@ class Session:
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, context.pages_changed)
         self.loading = LoadErrors(vended, self.events, self.pages)
+        self._unseen = UnseenNotices(self.pages)
         self.touched = monotonic()
         self._context = context
         self._changes = ResourceChanges(vended, context.announce)
@@ -196,6 +197,8 @@ class Session:
         connection = self.pages.add(driven=driven)
         try:
             raise_for_fault(await self.call(Op.OPEN, connection.number))
+            self.loading.repeat_for(connection)
+            self._unseen.show(connection)
             yield connection
         finally:
             if self.pages.remove(connection):
@@ -250,8 +253,6 @@ class Session:
             polling=queue.polling,
             waited=queue.wait_time,
             pending=len(queue),
-            room=MAX_EVENTS - len(queue),
-            room_bytes=MAX_BYTES - queue.size,
             status=self._context.status(),
             timing=self._context.timing or monotonic() - self._variables_read < TIMING_SECONDS,
         )
@@ -263,6 +264,8 @@ class Session:
             self.loading.failed(loads(text))
         elif kind == OutputKind.LOADED:
             self.loading.resolved(text)
+        elif kind == OutputKind.NOTICE:
+            self.pages.notify(*app_notice(text))
         else:
             if kind == OutputKind.REFUSED:
                 self._report_refusal(loads(text))
@@ -270,7 +273,7 @@ class Session:
 
     def _report_refusal(self, refusal: JsonObject) -> None:
         self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))
-        self.pages.notify("warning", str(refusal["message"]), NOTICE_REFUSED)
+        self._unseen.notify("warning", str(refusal["message"]), NOTICE_REFUSED)
 
     def _on_worker_exit(self, reason: str) -> None:
         if self._supervisor.crash_reason is None and self._supervisor.end_reason is None:

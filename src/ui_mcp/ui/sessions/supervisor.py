@@ -12,7 +12,7 @@ from ui_mcp.errors import RefusedError, SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.interface import Worker
 from ui_mcp.ui.sessions.events import EventQueue
-from ui_mcp.ui.sessions.pages import Pages, system_event
+from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
 from ui_mcp.wire import NOTICE_LOAD_ERROR, NOTICE_LOADED
 
 WINDOW_SECONDS = 60.0
@@ -95,9 +95,8 @@ class WorkerOutputs:
             self.on_frame()
 
     def event(self, text: str) -> None:
-        """Queue an event; the worker has checked the limits."""
         if self.current:
-            self.events.push_system(text)
+            self.events.push(text)
 
     def timer(self, handle: int, seconds: float) -> None:
         if self.current:
@@ -190,6 +189,11 @@ class LoadErrors:
         self._pages.notify("error", message, NOTICE_LOAD_ERROR)
         if file:
             self._shown[file] = message
+
+    def repeat_for(self, connection: Connection) -> None:
+        """Show the errors that still hold in a page that has just connected."""
+        for message in self._shown.values():
+            connection.outbox.put(notice_frame("error", message, NOTICE_LOAD_ERROR))
 
     def resolved(self, file: str) -> None:
         """Withdraw the error shown for a file, if any."""

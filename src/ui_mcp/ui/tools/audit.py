@@ -1,19 +1,22 @@
 """`ui_audit`: check an app's files for mistakes."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from anyio import to_thread
-from pydantic import Field
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.audit import audit as audit_app
 from ui_mcp.ui.server import UiServer
 
 
-class AuditArgs(Args):
+@dataclass(frozen=True, slots=True)
+class AuditArgs:
     """What to audit."""
 
-    name: str = Field(description="Name of the app: its directory in apps/.")
+    name: Annotated[str, "Name of the app: its directory in apps/."]
 
 
 @tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))

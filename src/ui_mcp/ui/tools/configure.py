@@ -1,28 +1,33 @@
 """`ui_configure`: switch to another base directory."""
 
-from pydantic import Field, StrictStr, model_validator
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ui_mcp.errors import InvalidArgumentsError
+from ui_mcp.fields import Rules
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.server import UiServer
 
 
-class ConfigureArgs(Args):
+def _require_text(given: Json) -> Json:
+    if not isinstance(given.get("base_dir"), str) or not given["base_dir"]:
+        raise InvalidArgumentsError("base_dir must be a string")
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigureArgs:
     """Which directory."""
 
-    base_dir: StrictStr = Field(
-        description="Directory to work in, absolute or relative to the server's working directory. "
-        "Use {project}/.claude/ui unless the user asks for another place."
-    )
+    RULES: ClassVar = Rules(before=_require_text)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _needs_text(cls, given: Json) -> Json:
-        if not isinstance(given.get("base_dir"), str) or not given["base_dir"]:
-            raise InvalidArgumentsError("base_dir must be a string")
-        return given
+    base_dir: Annotated[
+        str,
+        "Directory to work in, absolute or relative to the server's working directory. "
+        "Use {project}/.claude/ui unless the user asks for another place.",
+    ]
 
 
 @tool("ui_configure", ConfigureArgs, title="Choose the UI directory", annotations=Annotations(destructive=True))

@@ -1,13 +1,13 @@
 """`ui_display`: show an app in the browser."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
-
 from ui_mcp.errors import DisplayError, InvalidArgumentsError, UiMcpError
+from ui_mcp.fields import Named
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 
@@ -21,13 +21,12 @@ SHOWN_INLINE: JsonObject = {
 """Metadata that makes hosts with MCP Apps show the page with a tool's result."""
 
 
-class DisplayArgs(Args):
+@dataclass(frozen=True, slots=True)
+class DisplayArgs:
     """Which app."""
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
-        description="Name of the app: its directory in apps/."
-    )
-    session_id: str = Field(default="1", alias="sessionId", description="Session to show it in.")
+    name: Annotated[str, "Name of the app: its directory in apps/."]
+    session_id: Annotated[str, "Session to show it in.", Named("sessionId")] = "1"
 
 
 @tool(
@@ -43,15 +42,15 @@ async def display(host: UiServer, args: DisplayArgs, call: Call) -> ToolResult:
     Answers "Displayed app: NAME" and, as a second text, the address to open. The app's code must set the global
     named like its directory in camelCase (claude-panel → claudePanel).
     """
-    running = host.running()
-    if not args.name:
+    running, name = host.running(), args.name.strip()
+    if not name:
         raise InvalidArgumentsError("name must be a non-empty string")
     try:
-        await running.sessions.get(args.session_id).display(args.name)
+        await running.sessions.get(args.session_id).display(name)
     except UiMcpError as error:
-        message = f"failed to display app: {args.name}: {error.message}{_hint(running.workspace.apps, args.name)}"
+        message = f"failed to display app: {name}: {error.message}{_hint(running.workspace.apps, name)}"
         raise DisplayError(message, **error.details) from error
-    return text_result(f"Displayed app: {args.name}", running.url)
+    return text_result(f"Displayed app: {name}", running.url)
 
 
 def _hint(apps: Path, name: str) -> str:

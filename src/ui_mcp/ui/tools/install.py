@@ -1,22 +1,24 @@
 """`ui_install`: install the bundled files into the project."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from anyio.to_thread import run_sync
-from pydantic import Field
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.installer import install as install_bundle
 from ui_mcp.ui.server import UiServer
 
 
-class InstallArgs(Args):
+@dataclass(frozen=True, slots=True)
+class InstallArgs:
     """How thorough to be."""
 
-    force: bool = Field(
-        default=False,
-        description="Reinstall whatever the versions say; files the user changed are replaced and kept as FILE.bak.",
-    )
+    force: Annotated[
+        bool, "Reinstall whatever the versions say; files the user changed are replaced and kept as FILE.bak."
+    ] = False
 
 
 @tool(

@@ -1,28 +1,30 @@
 """`ui_open_browser`: open the UI in the person's browser."""
 
+from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import anyio
-from pydantic import Field
 
 from ui_mcp.default_browser import BrowserError, open_default_browser
 from ui_mcp.errors import RefusedError
+from ui_mcp.fields import Named
 from ui_mcp.person import PersonKeys
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 
 
-class OpenBrowserArgs(Args):
+@dataclass(frozen=True, slots=True)
+class OpenBrowserArgs:
     """What to open."""
 
-    session_id: str = Field(default="1", alias="sessionId", description="Session to open.")
-    path: str = Field(default="/", description="Path inside the session.")
-    conserve: bool = Field(
-        default=True,
-        description="Point the person to a tab that already shows the session instead of opening a second one.",
-    )
+    session_id: Annotated[str, "Session to open.", Named("sessionId")] = "1"
+    path: Annotated[str, "Path inside the session."] = "/"
+    conserve: Annotated[
+        bool, "Point the person to a tab that already shows the session instead of opening a second one."
+    ] = True
 
 
 @tool("ui_open_browser", OpenBrowserArgs, title="Open the browser", annotations=Annotations(destructive=False))

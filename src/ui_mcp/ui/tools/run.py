@@ -1,18 +1,21 @@
 """`ui_run`: execute Lua in a session."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.errors import LuaError, SessionGoneError
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.fields import Named
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 
 
-class RunArgs(Args):
+@dataclass(frozen=True, slots=True)
+class RunArgs:
     """What to run, and where."""
 
-    code: str = Field(description="Lua chunk; its first returned value is the answer.")
-    session_id: str = Field(default="1", alias="sessionId", description="Session to run it in.")
+    code: Annotated[str, "Lua chunk; its first returned value is the answer."]
+    session_id: Annotated[str, "Session to run it in.", Named("sessionId")] = "1"
 
 
 @tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True))

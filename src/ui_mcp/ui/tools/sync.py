@@ -1,9 +1,11 @@
 """`ui_sync`: transport for pages inside an MCP host."""
 
-from pydantic import Field
+from dataclasses import dataclass, field
+from typing import Annotated
 
+from ui_mcp.fields import Limit
 from ui_mcp.jsontypes import Json, JsonObject, dumps
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.longpoll import GONE, OVER, Numbered, Synced
@@ -11,21 +13,23 @@ from ui_mcp.ui.sessions.longpoll import GONE, OVER, Numbered, Synced
 MAX_WAIT_MS = 25_000
 
 
-class SentFrame(Args):
+@dataclass(frozen=True, slots=True)
+class SentFrame:
     """One frame of the page."""
 
-    n: int = Field(ge=1, description="Number of the frame, counted from 1; repeated ones are ignored.")
-    frame: Json = Field(description="The frame: JSON text, or the JSON itself.")
+    n: Annotated[int, "Number of the frame, counted from 1; repeated ones are ignored.", Limit(ge=1)]
+    frame: Annotated[Json, "The frame: JSON text, or the JSON itself."]
 
 
-class SyncArgs(Args):
+@dataclass(frozen=True, slots=True)
+class SyncArgs:
     """What the page has and wants."""
 
-    session: str = Field(default="1", description="Session of the page.")
-    conn: str | None = Field(default=None, description="Connection from the first answer; absent to open one.")
-    after: int = Field(default=0, ge=0, description="Last frame number processed; later ones are sent again.")
-    frames: list[SentFrame] = Field(default=[], description="What the page sends.")
-    wait_ms: int = Field(default=20_000, description="How long to wait for frames, 0 to 25000 milliseconds.")
+    session: Annotated[str, "Session of the page."] = "1"
+    conn: Annotated[str | None, "Connection from the first answer; absent to open one."] = None
+    after: Annotated[int, "Last frame number processed; later ones are sent again.", Limit(ge=0)] = 0
+    frames: Annotated[list[SentFrame], "What the page sends."] = field(default_factory=list)
+    wait_ms: Annotated[int, "How long to wait for frames, 0 to 25000 milliseconds."] = 20_000
 
 
 @tool(

@@ -1,8 +1,10 @@
 """`ui_test`: run a scenario against an app."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
+from ui_mcp.fields import Length
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
@@ -15,20 +17,21 @@ from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolRes
 from ui_mcp.ui.server import UiServer
 
 
+@dataclass(frozen=True, slots=True)
 class TestArgs(Request):
     """The scenario."""
 
     __test__ = False  # keeps pytest from collecting it
 
-    app: str | None = Field(None, description="App to display first; absent = what is displayed.")
-    steps: list[JsonObject] = Field(
-        min_length=1,
-        max_length=200,
-        description="Actions of ui_perform, whose target may be a selector, "
+    steps: Annotated[
+        list[JsonObject],
+        "Actions of ui_perform, whose target may be a selector, "
         '{"type": "click", "target": {"css": "#add"}}, '
         'and expectations, {"expect": {"selector": {"css": ".row"}, "text": "Ann", "count": 1}}.',
-    )
-    target: str | None = Field(None, description='"browser" (default), "page", or an attached one.')
+        Length(least=1, most=200),
+    ]
+    app: Annotated[str | None, "App to display first; absent = what is displayed."] = None
+    target: Annotated[str | None, '"browser" (default), "page", or an attached one.'] = None
 
 
 @tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=invalid_arguments)

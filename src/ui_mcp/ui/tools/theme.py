@@ -1,23 +1,24 @@
 """`ui_theme`: list themes and their documented classes, and check an app's use of them."""
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from anyio import to_thread
-from pydantic import Field
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 
 
-class ThemeArgs(Args):
+@dataclass(frozen=True, slots=True)
+class ThemeArgs:
     """What to look at."""
 
-    action: Literal["list", "classes", "audit"] = Field(description="list, classes of a theme, or audit of an app.")
-    theme: str = Field(default="", description="Theme to look at; all of them when left out.")
-    app: str = Field(default="", description="App to audit: its directory in apps/.")
+    action: Annotated[Literal["list", "classes", "audit"], "list, classes of a theme, or audit of an app."]
+    theme: Annotated[str, "Theme to look at; all of them when left out."] = ""
+    app: Annotated[str, "App to audit: its directory in apps/."] = ""
 
 
 @tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))

@@ -1,21 +1,24 @@
 """`ui_upload_viewdef`: add or replace one template."""
 
-from pydantic import Field
+from dataclasses import dataclass
+from typing import Annotated
 
 from ui_mcp.errors import ViewdefError
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.fields import Pattern
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.server import UiServer
 
-NAME = r"^[A-Za-z0-9_.-]+$"
+NAME = r"[A-Za-z0-9_.-]+"
 
 
-class UploadViewdefArgs(Args):
+@dataclass(frozen=True, slots=True)
+class UploadViewdefArgs:
     """The template and its key."""
 
-    type: str = Field(pattern=NAME, description="Type of the objects it shows, e.g. Contact.")
-    namespace: str = Field(pattern=NAME, description="Namespace, e.g. DEFAULT or list-item.")
-    content: str = Field(description="HTML: one <template> with ui-* attributes.")
+    type: Annotated[str, "Type of the objects it shows, e.g. Contact.", Pattern(NAME)]
+    namespace: Annotated[str, "Namespace, e.g. DEFAULT or list-item.", Pattern(NAME)]
+    content: Annotated[str, "HTML: one <template> with ui-* attributes."]
 
 
 @tool(

@@ -1,13 +1,15 @@
 """`ui_wait`: wait until the app pushes events."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from time import monotonic
+from typing import Annotated
 
 from anyio import CancelScope, create_task_group, sleep
-from pydantic import Field
 
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.toolkit.functions import Args, tool
+from ui_mcp.fields import Named
+from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
@@ -15,11 +17,12 @@ from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 PROGRESS_SECONDS = 10.0
 
 
-class WaitArgs(Args):
+@dataclass(frozen=True, slots=True)
+class WaitArgs:
     """How long, and where."""
 
-    timeout: float = Field(default=30, description="Seconds to wait, 1 to 120; keep below your host's tool limit.")
-    session_id: str = Field(default="1", alias="sessionId", description="Session whose events to take.")
+    timeout: Annotated[float, "Seconds to wait, 1 to 120; keep below your host's tool limit."] = 30
+    session_id: Annotated[str, "Session whose events to take.", Named("sessionId")] = "1"
 
 
 @tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False))

@@ -2,9 +2,11 @@
 
 local AppEntry = session:prototype("MCP.AppEntry", { name = "", title = "", about = "", initial = "" })
 local Note = session:prototype("MCP.Note", { text = "", level = "info" })
+local TodoItem = session:prototype("MCP.TodoItem", { content = "", status = "pending", activeForm = "" })
 
 mcp.menuOpen = mcp.menuOpen or false
 mcp.notes = mcp.notes or {}
+mcp.themeChoice = mcp.themeChoice or ""
 
 function AppEntry:open()
     mcp.menuOpen = false
@@ -36,6 +38,45 @@ end
 
 function mcp:menuState()
     return self.menuOpen and "true" or "false"
+end
+
+local MARKS = { completed = "✓", in_progress = "▸" }
+
+function TodoItem:mark()
+    return MARKS[self.status] or "·"
+end
+
+function TodoItem:shownText()
+    return self.status == "in_progress" and self.activeForm ~= "" and self.activeForm or self.content
+end
+
+-- The steps that the agent has announced (mcp:createTodos), as objects that keep their identity while they change.
+local steps = {}
+
+function mcp:shownTodos()
+    local todos = self.todos or EMPTY
+    for at, item in ipairs(todos) do
+        steps[at] = steps[at] or session:create(TodoItem, {})
+        steps[at].content, steps[at].status, steps[at].activeForm = item.content, item.status, item.activeForm
+    end
+    while #steps > #todos do table.remove(steps) end
+    return steps
+end
+
+function mcp:todoTitle()
+    local done, todos = 0, self.todos or EMPTY
+    for _, item in ipairs(todos) do
+        if item.status == "completed" then done = done + 1 end
+    end
+    return done .. " of " .. #todos .. " steps done"
+end
+
+-- Keep the theme in storage/settings.json, for browsers in which none was chosen; "auto" keeps none.
+function mcp:keepTheme()
+    local settings = self:readSettings()
+    settings.theme = self.themeChoice ~= "auto" and self.themeChoice or nil
+    local ok, problem = self:writeSettings(settings)
+    if not ok then self:note(problem, "error") end
 end
 
 function mcp:goHome()

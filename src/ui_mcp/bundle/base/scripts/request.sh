@@ -37,6 +37,46 @@ sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
   fi
 }
 
+# post URL TOKEN_FILE [NAME=VALUE ...]: call a tool; print its answer, or report its error on stderr and fail.
+post() {
+  url=$1 token=""
+  if [ -r "$2" ]; then token=$(cat "$2"); fi
+  shift 2
+  if command -v curl >/dev/null 2>&1; then
+    for pair in "$@"; do
+      shift
+      set -- "$@" --data-urlencode "$pair"
+    done
+    [ $# -gt 0 ] || set -- --data ""
+    set -- --header "X-Ui-Mcp: 1" "$@"
+    answer=$({ [ -z "$token" ] || printf 'header = "Authorization: Bearer %s"\n' "$token"; } |
+      curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$@" "$url") ||
+      { echo "No answer from $url" >&2; return 1; }
+  elif command -v python3 >/dev/null 2>&1; then
+    answer=$(TOKEN=$token python3 -c '
+import os, sys, urllib.error, urllib.parse, urllib.request
+pairs = [pair.partition("=")[::2] for pair in sys.argv[2:]]
+request = urllib.request.Request(sys.argv[1], urllib.parse.urlencode(pairs).encode(), {"X-Ui-Mcp": "1"})
+if os.environ["TOKEN"]:
+    request.add_header("Authorization", "Bearer " + os.environ["TOKEN"])
+try:
+    answer = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=180)
+except urllib.error.HTTPError as error:
+    answer = error
+except OSError:
+    sys.exit(7)
+sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
+' "$url" "$@") || { echo "No answer from $url" >&2; return 1; }
+  else
+    echo "Neither curl nor python3 is here" >&2
+    return 127
+  fi
+  case $(printf '%s\n' "$answer" | tail -n 1) in
+    200) printf '%s\n' "$answer" | sed '$d' ;;
+    *) printf '%s\n' "$answer" | sed '$d' >&2; return 1 ;;
+  esac
+}
+
 # show URL [TOKEN_FILE]: print the body of a good answer; report any other on stderr and fail.
 show() {
   answer=$(get "$1" "${2:-}") || { echo "No answer from $1" >&2; return 1; }
