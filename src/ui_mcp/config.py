@@ -6,17 +6,17 @@ Precedence: command-line flag, environment variable, configuration file, default
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from typing import Annotated, ClassVar, Literal
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.fields import Before, Limit, Rules, fields_of, record_in
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.trust import Agreements, config_folder, widening, without
+from ui_mcp.validation import InvalidDataError, read
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only compared, not bound
@@ -36,34 +36,36 @@ def seconds(value: Json) -> Json:
     return float(found[1]) * _UNITS[found[2]]
 
 
-Seconds = Annotated[float, BeforeValidator(seconds), Field(ge=0)]
+Seconds = Annotated[float, Before(seconds), Limit(ge=0)]
 
 
-class Section(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Section:
     """A table of the configuration file; unknown keys are reported, not refused."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    RULES: ClassVar = Rules(unknown="ignore")
 
 
+@dataclass(frozen=True, slots=True)
 class ServerSettings(Section):
     """`[server]`: where and for whom we listen."""
 
-    host: str = Field("127.0.0.1", description="Address all listeners bind.")
-    port: int | None = Field(None, ge=0, le=65535, description="UI port of `serve` (8000).")
-    mcp_port: int | None = Field(None, ge=0, le=65535, description="MCP port of `serve` (8001).")
-    person_port: int | None = Field(
-        None, ge=0, le=65535, description="Port of the person's own page (`serve`: 8002, or a free one)."
-    )
-    allowed_hosts: tuple[str, ...] = Field(
-        (), description="Host headers accepted besides the loopback names; links carry the first one."
-    )
-    allowed_origins: tuple[str, ...] = Field((), description="Origins accepted besides our own.")
-    allowed_users: tuple[int | str, ...] = Field(
-        (),
-        description="Linux: accounts (names or uids) besides ours and root that may connect from this machine, for "
+    host: Annotated[str, "Address all listeners bind."] = "127.0.0.1"
+    port: Annotated[int | None, "UI port of `serve` (8000).", Limit(ge=0, le=65535)] = None
+    mcp_port: Annotated[int | None, "MCP port of `serve` (8001).", Limit(ge=0, le=65535)] = None
+    person_port: Annotated[
+        int | None, "Port of the person's own page (`serve`: 8002, or a free one).", Limit(ge=0, le=65535)
+    ] = None
+    allowed_hosts: Annotated[
+        tuple[str, ...], "Host headers accepted besides the loopback names; links carry the first one."
+    ] = ()
+    allowed_origins: Annotated[tuple[str, ...], "Origins accepted besides our own."] = ()
+    allowed_users: Annotated[
+        tuple[int | str, ...],
+        "Linux: accounts (names or uids) besides ours and root that may connect from this machine, for "
         'example that of a reverse proxy; `"*"` = all.',
-    )
-    require_token: bool = Field(False, description="Ask every MCP-port request for the token in `mcp-token`.")
+    ] = ()
+    require_token: Annotated[bool, "Ask every MCP-port request for the token in `mcp-token`."] = False
 
     def url(self, port: int) -> str:
         """Return the URL of a port for links: with `host` if it is loopback or allowed, else the first allowed name."""
@@ -76,111 +78,139 @@ class ServerSettings(Section):
         return _url(LOCAL[self.host], port) if self.host in LOCAL else self.url(port)
 
 
+@dataclass(frozen=True, slots=True)
 class SessionSettings(Section):
     """`[session]`: life of sessions."""
 
-    timeout: Seconds = Field(86400.0, description="Idle time after which a session ends; 0 = never.")
-    root: Literal["shared", "new"] = Field("shared", description="`/` opens session 1, or makes a new one.")
+    timeout: Annotated[Seconds, "Idle time after which a session ends; 0 = never."] = 86400.0
+    root: Annotated[Literal["shared", "new"], "`/` opens session 1, or makes a new one."] = "shared"
 
 
+@dataclass(frozen=True, slots=True)
 class LuaPermissions(Section):
     """`[lua.permissions]`: what app code may touch."""
 
-    read: tuple[str, ...] = Field(("{project}",), description="Directories Lua may read.")
-    write: tuple[str, ...] = Field(("{base_dir}/storage",), description="Directories Lua may write.")
-    deny_read: tuple[str, ...] = Field(
-        (), description="Never read, whatever `read` says; our own secrets, stores and settings never are."
-    )
-    deny_write: tuple[str, ...] = Field(
-        (),
-        description="Never written, whatever `write` says; our own files never are, and what agents' hosts, shells "
+    read: Annotated[tuple[str, ...], "Directories Lua may read."] = ("{project}",)
+    write: Annotated[tuple[str, ...], "Directories Lua may write."] = ("{base_dir}/storage",)
+    deny_read: Annotated[
+        tuple[str, ...], "Never read, whatever `read` says; our own secrets, stores and settings never are."
+    ] = ()
+    deny_write: Annotated[
+        tuple[str, ...],
+        "Never written, whatever `write` says; our own files never are, and what agents' hosts, shells "
         "and editors run by themselves (`.git`, `.mcp.json`, `CLAUDE.md`, `Makefile` …) only where `write` names it.",
-    )
-    exec: bool = Field(False, description="Whether Lua may start processes.")
-    exec_timeout: Seconds = Field(10.0, description="Time a started process may take.")
-    env: tuple[str, ...] = Field(("HOME", "LANG", "TZ", "USER"), description="Variables `os.getenv` may read.")
+    ] = ()
+    exec: Annotated[bool, "Whether Lua may start processes."] = False
+    exec_timeout: Annotated[Seconds, "Time a started process may take."] = 10.0
+    env: Annotated[tuple[str, ...], "Variables `os.getenv` may read."] = ("HOME", "LANG", "TZ", "USER")
 
 
+@dataclass(frozen=True, slots=True)
 class LuaSettings(Section):
     """`[lua]`: the engine."""
 
-    hotload: bool = Field(True, description="Reload changed files of apps.")
-    host: Literal["process", "thread"] = Field("process", description="Where a session's Lua runs.")
-    max_seconds: Seconds = Field(5.0, gt=0, description="Time budget of one entry into Lua.")
-    max_memory_mb: int = Field(256, ge=8, description="Memory a session's Lua may use.")
+    hotload: Annotated[bool, "Reload changed files of apps."] = True
+    host: Annotated[Literal["process", "thread"], "Where a session's Lua runs."] = "process"
+    max_seconds: Annotated[Seconds, "Time budget of one entry into Lua.", Limit(gt=0)] = 5.0
+    max_memory_mb: Annotated[int, "Memory a session's Lua may use.", Limit(ge=8)] = 256
     permissions: LuaPermissions = LuaPermissions()
 
 
+@dataclass(frozen=True, slots=True)
 class McpSettings(Section):
     """`[mcp]`: what MCP clients get."""
 
-    max_result_chars: int = Field(60_000, ge=1000, description="Longer tool answers go to a file.")
-    claude_channel: bool = Field(False, description="Push events to Claude Code's channel.")
+    max_result_chars: Annotated[int, "Longer tool answers go to a file.", Limit(ge=1000)] = 60_000
+    claude_channel: Annotated[bool, "Push events to Claude Code's channel."] = False
 
 
+@dataclass(frozen=True, slots=True)
 class LoggingSettings(Section):
     """`[logging]`: how much is said."""
 
-    verbosity: int = Field(0, ge=0, le=4, description="0 quiet … 4 values.")
+    verbosity: Annotated[int, "0 quiet … 4 values.", Limit(ge=0, le=4)] = 0
 
 
+@dataclass(frozen=True, slots=True)
 class SnapshotDefaults(Section):
     """`[introspection.snapshot_defaults]`: what a full snapshot holds unless the caller says otherwise."""
 
-    depth: int = Field(50, ge=0, description="Levels below the root.")
-    bounds: bool = Field(True, description="boundsInParent and boundsInScene.")
-    local_to_screen: bool = Field(True, description="Place on the screen.")
-    properties: bool = Field(False, description="Tooltip and user data.")
-    virtualization: bool = Field(True, description="Rows of lists, tables and trees.")
-    accessibility: bool = Field(False, description="Role and help.")
+    depth: Annotated[int, "Levels below the root.", Limit(ge=0)] = 50
+    bounds: Annotated[bool, "boundsInParent and boundsInScene."] = True
+    local_to_screen: Annotated[bool, "Place on the screen."] = True
+    properties: Annotated[bool, "Tooltip and user data."] = False
+    virtualization: Annotated[bool, "Rows of lists, tables and trees."] = True
+    accessibility: Annotated[bool, "Role and help."] = False
 
 
+@dataclass(frozen=True, slots=True)
 class IntrospectionSettings(Section):
     """`[introspection]`: looking at UIs and operating them."""
 
-    allow_actions: bool = Field(True, description="Whether `ui_perform` may act; false leaves looking only.")
-    allow_screenshots: bool = Field(True, description="Whether `ui_screenshot` may take pictures.")
-    allow_attach: bool = Field(False, description="Whether agents may attach programs and pages by `ui_attach`.")
-    redact: tuple[str, ...] = Field((), description="Css selectors of nodes whose texts and values are masked.")
-    timeout_ms: int = Field(5000, ge=100, description="Time a UI may take to answer a look.")
-    chromium: str | None = Field(None, description="Browser to start when no page is open; else it is searched for.")
+    allow_actions: Annotated[bool, "Whether `ui_perform` may act; false leaves looking only."] = True
+    allow_screenshots: Annotated[bool, "Whether `ui_screenshot` may take pictures."] = True
+    allow_attach: Annotated[bool, "Whether agents may attach programs and pages by `ui_attach`."] = False
+    redact: Annotated[tuple[str, ...], "Css selectors of nodes whose texts and values are masked."] = ()
+    timeout_ms: Annotated[int, "Time a UI may take to answer a look.", Limit(ge=100)] = 5000
+    chromium: Annotated[str | None, "Browser to start when no page is open; else it is searched for."] = None
     snapshot_defaults: SnapshotDefaults = SnapshotDefaults()
 
 
+@dataclass(frozen=True, slots=True)
 class GatewaySettings(Section):
     """`[gateway]`: where mounted servers and APIs are configured."""
 
-    config: str | None = Field(
-        None, description="Path, from the project, of an nlui.yaml whose mounts this server offers too."
-    )
+    config: Annotated[str | None, "Path, from the project, of an nlui.yaml whose mounts this server offers too."] = None
 
 
+@dataclass(frozen=True, slots=True)
 class ChatSettings(Section):
     """`[chat]`: the conversation between people and agents."""
 
-    window: int = Field(1000, ge=1, le=1000, description="Messages the inbox resource shows at most.")
-    max_content: int = Field(262_144, ge=1, description="Bytes of one message.")
-    mimes: tuple[str, ...] = Field(("text/markdown", "text/plain"), description="Kinds of text that may be posted.")
-    tool_names: Literal["snake", "dotted"] = Field("snake", description="Spelling of the listed chat tools.")
-    legacy_ui_tools: Literal["compat", "list", "off"] = Field("compat", description="What `ui.send_message` does.")
-    rate: float = Field(20.0, gt=0, description="Posts per second and person through the HTTP bridge (burst: twice).")
+    window: Annotated[int, "Messages the inbox resource shows at most.", Limit(ge=1, le=1000)] = 1000
+    max_content: Annotated[int, "Bytes of one message.", Limit(ge=1)] = 262_144
+    mimes: Annotated[tuple[str, ...], "Kinds of text that may be posted."] = ("text/markdown", "text/plain")
+    tool_names: Annotated[Literal["snake", "dotted"], "Spelling of the listed chat tools."] = "snake"
+    legacy_ui_tools: Annotated[Literal["compat", "list", "off"], "What `ui.send_message` does."] = "compat"
+    server_marks: Annotated[
+        bool, "List `chat_read_and_advance`, by which the server keeps how far a subscriber has read."
+    ] = False
+    rate: Annotated[float, "Posts per second and person through the HTTP bridge (burst: twice).", Limit(gt=0)] = 20.0
 
 
+@dataclass(frozen=True, slots=True)
 class StorageSettings(Section):
     """`[storage]`: where chats last."""
 
-    url: str | None = Field(None, description="sqlite:///PATH or postgresql://…; absent: .ui-mcp/runtime.db.")
-    poll_ms: int = Field(
-        25, ge=5, le=1000, description="How often those who wait look at SQLite where other processes cannot wake them."
-    )
+    url: Annotated[str | None, "sqlite:///PATH or postgresql://…; absent: .ui-mcp/runtime.db."] = None
+    poll_ms: Annotated[
+        int, "How often those who wait look at SQLite where other processes cannot wake them.", Limit(ge=5, le=1000)
+    ] = 25
 
 
+@dataclass(frozen=True, slots=True)
+class PublisherSettings(Section):
+    """`[publisher]`: what bookmarklets and programs send to apps that called `mcp:subscribe`."""
+
+    enabled: Annotated[bool, "Whether to listen once an app has subscribed to a topic."] = True
+    port: Annotated[int, "Its port on 127.0.0.1, shared by all servers of the machine.", Limit(ge=0, le=65535)] = 25283
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateSettings(Section):
+    """`[update]`: whether to look for newer releases."""
+
+    index: Annotated[str, "URL of a package index that `ui_update` asks; empty = never."] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AccountSettings(Section):
     """The account's own `config.toml`, in its configuration directory: what no project can set."""
 
-    directories: tuple[str, ...] = Field((), description="Directories that `ui_configure` may switch to.")
+    directories: Annotated[tuple[str, ...], "Directories that `ui_configure` may switch to."] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Config(Section):
     """All settings of one base directory."""
 
@@ -193,6 +223,8 @@ class Config(Section):
     gateway: GatewaySettings = GatewaySettings()
     chat: ChatSettings = ChatSettings()
     storage: StorageSettings = StorageSettings()
+    publisher: PublisherSettings = PublisherSettings()
+    update: UpdateSettings = UpdateSettings()
 
 
 ENVIRONMENT: Mapping[str, str] = {
@@ -244,7 +276,7 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
 
 def rights(file: Path) -> JsonObject:
     """Return the settings of the file that widen rights, by dotted key."""
-    return widening(_read(file), Config().model_dump())
+    return widening(_read(file), asdict(Config()))
 
 
 def pending(file: Path) -> JsonObject:
@@ -266,10 +298,9 @@ def account() -> AccountSettings:
     """
     file = config_folder() / "config.toml"
     try:
-        return AccountSettings.model_validate(_read(file))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise ConfigError(f"{file}: {'.'.join(map(str, problem['loc']))}: {wording(problem)}") from error
+        return read(AccountSettings, _read(file))
+    except InvalidDataError as error:
+        raise ConfigError(f"{file}: {error.problems[0]}") from error
 
 
 @cache
@@ -278,7 +309,7 @@ def _warn_once(file: Path, keys: tuple[str, ...]) -> None:
 
 
 def _pending(tree: JsonObject, file: Path) -> JsonObject:
-    wide = widening(tree, Config().model_dump()) if tree else {}
+    wide = widening(tree, asdict(Config())) if tree else {}
     return {} if not wide or Agreements().hold(trusted_place(file), wide) else wide
 
 
@@ -302,7 +333,7 @@ def _read(file: Path) -> JsonObject:
 
 
 def _with(config: Config, values: JsonObject) -> JsonObject:
-    tree = config.model_dump()
+    tree = asdict(config)
     for key, value in values.items():
         *path, last = key.split(".")
         node = tree
@@ -314,17 +345,11 @@ def _with(config: Config, values: JsonObject) -> JsonObject:
 
 def _checked(tree: JsonObject, source: str) -> Config:
     try:
-        return Config.model_validate(tree)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{source}: {key}: {wording(problem)} (got {problem['input']!r})", key=key) from error
-
-
-def wording(problem: ErrorDetails) -> str:
-    """Return pydantic's message about a value in the terms of a configuration file."""
-    text = problem["msg"].removeprefix("Value error, ").replace("Input should", "should")
-    return text.replace("valid tuple", "list").replace("valid dictionary", "mapping").partition(", unable")[0]
+        return read(Config, tree)
+    except InvalidDataError as error:
+        problem = error.problems[0]
+        key = ".".join(map(str, problem.path))
+        raise ConfigError(f"{source}: {problem} (got {problem.given!r})", key=key) from error
 
 
 def _require_token_beyond_loopback(config: Config) -> None:
@@ -337,13 +362,13 @@ def _require_token_beyond_loopback(config: Config) -> None:
     )
 
 
-def _unknown(tree: JsonObject, model: type[BaseModel], prefix: str) -> list[str]:
+def _unknown(tree: JsonObject, section: type, prefix: str) -> list[str]:
     found: list[str] = []
     for key, value in tree.items():
-        field = model.model_fields.get(key)
-        inner = field.annotation if field else None
+        field = fields_of(section).get(key)
+        inner = record_in(field.annotation) if field else None
         if field is None:
             found.append(prefix + key)
-        elif isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):
+        elif isinstance(value, dict) and inner is not None:
             found += _unknown(value, inner, f"{prefix}{key}.")
     return found

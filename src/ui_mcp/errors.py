@@ -336,12 +336,3 @@ class DisplayError(UiMcpError):
     """The app could not be shown."""
 
     code = "display"
-
-
-class EventQueueFullError(UiMcpError):
-    """The agent does not read its events; further events are refused, not dropped silently."""
-
-    code = "event-queue-full"
-
-    def __init__(self) -> None:
-        super().__init__("event queue full")

@@ -31,6 +31,7 @@ WIDENING = frozenset(
         "introspection.chromium",
         "gateway.config",
         "storage.url",
+        "update.index",
     }
 )
 """Settings that give apps, agents or the network more than the default does."""

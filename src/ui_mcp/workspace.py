@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ui_mcp.errors import ConfigError
 
-DEFAULT_DIR = ".claude/ui"
+DEFAULT_DIR, OTHER_DIR = ".claude/ui", ".ui"
 CHAT_FILE, JOURNAL_FILE = "runtime.db", "agent.db"
 """Names of the SQLite stores in `Workspace.state_dir`."""
 APPROVALS_FILE, PAGE_CHAT_FILE, AUDIT_FILE = "approvals.db", "chat.db", "audit.jsonl"
@@ -18,6 +18,12 @@ MOVING = "moving.json"
 
 BUNDLE = Path(__file__).parent / "bundle"
 """Packaged files: `base/` and `claude/` are installed into projects, the rest is served from here."""
+
+
+def default_dir(cwd: Path | None = None) -> str:
+    """Return the base directory to use if none is named: `.ui` where only that exists."""
+    folder = cwd or Path.cwd()
+    return OTHER_DIR if (folder / OTHER_DIR).is_dir() and not (folder / DEFAULT_DIR).is_dir() else DEFAULT_DIR
 
 
 @dataclass(frozen=True, slots=True)

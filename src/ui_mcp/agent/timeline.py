@@ -206,7 +206,7 @@ class Timeline:
             return ()
         status = "expired" if event.type == "approval_expired" else data["status"]
         fields = {"status": status, **_picked(data, _DECISION)}
-        tool = {"decision": status, **({} if status == "approved" else {"status": "denied"})}
+        tool = {"decision": status, **_picked(data, _DECIDER), **({} if status == "approved" else {"status": "denied"})}
         return (Update(name, fields), *self._change(f"t:{self._items[name]['call_id']}", tool))
 
     def _rewind(self, first: str) -> Sequence[Op]:
@@ -220,7 +220,8 @@ class Timeline:
 _USER = ("message_id", "mime", "text", "client_id")
 _ASSISTANT = ("message_id", "mime", "md")
 _TOOL = ("call_id", "name", "args", "decision", "approval_id")
-_APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at")
+_APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at", "request", "risk")
+_DECIDER = ("decided_by", "reason")
 _DECISION = ("decided_by", "decided_at", "reason", "args")
 
 

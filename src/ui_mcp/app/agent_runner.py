@@ -61,10 +61,11 @@ async def _agent(options: AgentOptions) -> int:
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
-        tools = Combined([gateway.audited(posts, "chat"), GatewayToolset(gateway)])
+        offered = GatewayToolset(gateway)
+        tools = Combined([gateway.audited(posts, "chat"), offered])
 
         settings = LoopSettings(
-            system=f"{SYSTEM}\n{gateway.catalog.instructions()}",
+            system=f"{SYSTEM}\n{offered.instructions()}",
             max_context_tokens=llm.max_context_tokens,
             max_output_tokens=llm.max_output_tokens,
             principal=AGENT,
@@ -104,6 +105,7 @@ async def _agent(options: AgentOptions) -> int:
         finally:
             with anyio.CancelScope(shield=True):
                 await journal.close()
+                await model.close()
     return 0
 
 

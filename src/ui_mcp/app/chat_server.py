@@ -1,36 +1,27 @@
-"""Serves the chat for `ui-mcp chat`, over stdio and HTTP."""
+"""Opens the chat for `ui-mcp chat`, and serves it over stdio."""
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
 from anyio import to_thread
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import TOKEN_VARIABLE, person
 from ui_mcp.chat.announcer import NewMessages
-from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.message import id_text
 from ui_mcp.chat.service import Chat, limits_of, open_chat, store_url
-from ui_mcp.chat.tools import OpenChat, Side
+from ui_mcp.chat.tools import OpenChat
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.log import to_stderr
 from ui_mcp.mcp_server.server import McpServer
-from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.mcp_server.transports.stdio import serve
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.own_files import settle
-from ui_mcp.webserver.auth import BearerAuth, principal_of
-from ui_mcp.webserver.person_app import person_link, person_listening
-from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
-from ui_mcp.webserver.server import App, bind_with_retry, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
 
 
@@ -61,15 +52,6 @@ async def as_person(served: ChatServerOptions, command: str, stdin: int = 0) -> 
     if served.principal not in {None, holder.name}:
         raise RefusedError(f"{TOKEN_VARIABLE} is the token of {holder.name}\nLeave --principal out.")
     return replace(served, principal=holder.name)
-
-
-def face_app(side: Side, opened: OpenChat, per_second: float, endpoints: "McpRoutes", port: int) -> "App":
-    """Build the application of one side; the human side requires a human's token or the person's credential."""
-    admit = opened.directory.authenticate
-    if side == "assistant":
-        return BearerAuth(mcp_app(assistant_face_routes(opened, per_second), endpoints), admit)
-    access = Access(str(port))
-    return HumanFaceAccess(mcp_app(human_face_routes(opened, per_second, access), endpoints), admit, access)
 
 
 @asynccontextmanager
@@ -120,45 +102,9 @@ def run_stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
     return run(_stdio, served, stdin, stdout)
 
 
-def run_http(served: ChatServerOptions, port: int) -> int:
-    """Serve clients and people on a port until interrupted."""
-    return run(_http, served, port)
-
-
 async def _stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
-
     served = await as_person(served, "ui-mcp chat --face human", stdin)
     async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
         face = chat_definition(served, config, OpenChat(chat, directory_of(served, chat)), announcements)
         await serve(McpServer(face), stdin, stdout)
-    return 0
-
-
-async def _http(served: ChatServerOptions, port: int) -> int:
-
-    served = await as_person(served, "ui-mcp chat --face human")
-    async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
-        listener = await bind_with_retry(config.server.host, port)
-        # The human side acts for the person, so it needs a token even before one was created.
-        always = served.side == "human" or config.server.require_token
-        opened = OpenChat(chat, directory_of(served, chat, always=always))
-        endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
-        rules = AccessRules(
-            ports=frozenset({port_of(listener)}),
-            allowed_hosts=frozenset(config.server.allowed_hosts),
-            allowed_origins=frozenset(config.server.allowed_origins),
-            navigable=lambda path: path == "/chat",
-        )
-        url = config.server.url(port_of(listener))
-        shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        app = SecurityMiddleware(face_app(served.side, opened, config.chat.rate, endpoints, port_of(listener)), rules)
-        serve = person_listening if served.side == "human" else listening
-        async with serve(app, listener, config.server.allowed_users):
-            sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
-            sys.stdout.flush()
-            try:
-                await anyio.sleep_forever()
-            finally:
-                chat.tail.cancel_waiters()
-                endpoints.close()
     return 0

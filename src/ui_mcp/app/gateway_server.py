@@ -1,4 +1,4 @@
-"""Serves `nlui`: MCP over stdio, MCP over HTTP, and the chat page."""
+"""Serves `nlui` on ports: MCP over HTTP, and the chat page."""
 
 import sys
 
@@ -9,14 +9,13 @@ from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.settings import Mode
+from ui_mcp.gateway.listeners import serve_gateway
 from ui_mcp.gateway.mcp import gateway_definition
-from ui_mcp.gateway.runner import open_gateway, serve_gateway
+from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.web.demo import demo_unless_configured
 from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports.routes import McpRoutes
-from ui_mcp.mcp_server.transports.stdio import serve
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
@@ -25,18 +24,6 @@ from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, port_of
 
 _log = logger("gateway")
-
-
-def run_stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
-    """Serve one MCP client on two file descriptors."""
-    return run(_stdio, options, stdin, stdout)
-
-
-async def _stdio(options: GatewayOptions, stdin: int, stdout: int) -> int:
-
-    async with until_signalled(), open_gateway(options, mode="host") as gateway:
-        await serve(McpServer(gateway_definition(gateway, options)), stdin, stdout)
-    return 0
 
 
 def run_http(options: GatewayOptions, port: int | None) -> int:

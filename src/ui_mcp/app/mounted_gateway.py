@@ -79,8 +79,10 @@ class MountedGateway:
 
 
 @asynccontextmanager
-async def mounted_gateway(host: UiServer, announcements: Announcements) -> AsyncIterator[MountedGateway]:
+async def mounted_gateway(host: UiServer, announcements: Announcements) -> AsyncIterator[Toolset]:
     """Provide the configured gateway while the block runs."""
     async with anyio.create_task_group() as tasks:
-        yield MountedGateway(host, announcements, tasks)
+        host.gateway = MountedGateway(host, announcements, tasks)
+        yield host.gateway
+        host.gateway = None
         tasks.cancel_scope.cancel()

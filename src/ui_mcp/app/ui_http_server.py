@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 
 import anyio
-import anyio.to_thread
 
 from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.app.person_listener import PERSON_PORT
@@ -58,7 +57,7 @@ async def serve_on_ports(
             transports = LazyApp()
             async with listening(guarded_mcp_app(host, rules, transports), mcp, config.server.allowed_users):
                 await ready(running, config.server.url(listen_ports.mcp))
-                # Importing the MCP server takes 0.5 s of CPU time; defer it until the first page is served.
+                # The first page comes first: importing the MCP server takes a while.
                 await transports.wait_requested(within=QUIET_SECONDS)
                 await _serve_mcp(host, announcements, transports)
     finally:
@@ -66,7 +65,6 @@ async def serve_on_ports(
 
 
 async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp) -> None:
-    await anyio.to_thread.run_sync(_import_mcp_server)
     from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.ui.mcp import ui_definition
 
@@ -78,11 +76,6 @@ async def _serve_mcp(host: UiServer, announcements: Announcements, transports: L
             await anyio.sleep_forever()
         finally:
             endpoints.close()
-
-
-def _import_mcp_server() -> None:
-    import ui_mcp.app.gateway_server
-    import ui_mcp.mcp_server.transports.routes  # noqa: F401
 
 
 def _port(url: str) -> int:

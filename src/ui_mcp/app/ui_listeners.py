@@ -1,21 +1,28 @@
 """Starts sessions, UI port, MCP port and person's port of a running server."""
 
 import socket
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import partial
+from math import inf
+
+from anyio import create_memory_object_stream, create_task_group
+from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.app.person_listener import CHAT, LAZY_PATHS, bind_person, person_app_beside
 from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.protected import gateway_places
+from ui_mcp.log import logger
 from ui_mcp.person import PersonKeys
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.toolkit.toolset import Combined, LazyToolset, Toolset
 from ui_mcp.ui.chat_events import forward_chat_messages, pushing_events
-from ui_mcp.ui.http.app import Pages, ui_app
+from ui_mcp.ui.http.app import Aliases, Pages, ui_app
 from ui_mcp.ui.http.person import origins_of, person_links
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
-from ui_mcp.ui.http.session_cookies import CodeEntry
+from ui_mcp.ui.http.session_cookies import CodeEntry, refuse_uninvited
 from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import UiServer
@@ -26,7 +33,13 @@ from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.webserver.person_app import registered
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
+from ui_mcp.wire import OutputKind
 from ui_mcp.workspace import Workspace
+
+_log = logger("host")
+
+GUIDES = ("/api/resource", "/api/readme")
+"""Paths of texts for people, which other sites may link to."""
 
 
 @asynccontextmanager
@@ -36,6 +49,98 @@ async def run_listeners(
     """Serve one configuration while the block runs."""
     workspace, config = configured.workspace, configured.config
     async with AsyncExitStack() as stack:
+        sockets = stack.enter_context(_bound(workspace, config, listen_ports))
+        ui_port, mcp_port, person_port = port_of(sockets.ui), sockets.mcp_port, port_of(sockets.person)
+        ports = frozenset({ui_port, mcp_port})
+        protected = (*gateway_places(workspace, config), *configured.protected)
+        aliases = Aliases()
+        subscribed, subscriptions = create_memory_object_stream[str](inf)
+
+        def noted(kind: str, text: str) -> None:
+            note_refusal(workspace, kind, text)
+            aliases.note(kind, text)
+            if kind == OutputKind.SUBSCRIBED:
+                subscribed.send_nowait(text)
+
+        server = ServerInfo(host.status, announcements, noted, protected)
+        sessions = await stack.enter_async_context(SessionRegistry(workspace, config, server))
+        tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
+        running = Running(
+            workspace,
+            config,
+            sessions,
+            config.server.url(ui_port),
+            mcp_port,
+            tokens.mint,
+            codes.mint,
+            person_url=config.server.url(person_port),
+            pending=configured.pending,
+        )
+        if config.mcp.claude_channel:
+            stack.enter_context(pushing_events(sessions, announcements))
+        users = config.server.allowed_users
+        pages = CodeEntry(_pages_app(host, configured, aliases, tokens, person_port), host, codes)
+        app = SecurityMiddleware(pages, ui_rules(config, ports, tokens, person_port))
+        await stack.enter_async_context(listening(app, sockets.ui, users))
+        person_app = person_app_beside(host, config, workspace, ui_port, person_port)
+        await stack.enter_async_context(listening(person_app, sockets.person, users))
+        if sockets.mcp:
+            token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
+            mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
+            await stack.enter_async_context(listening(mcp_face, sockets.mcp, users))
+        stack.callback(host.cancel_chat_waiters)
+        stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
+        stack.enter_context(port_file(workspace.ui_port, ui_port))
+        stack.enter_context(port_file(workspace.mcp_port, mcp_port))
+        stack.enter_context(port_file(workspace.person_port, person_port))
+        await stack.enter_async_context(forward_chat_messages(host, sessions, announcements))
+        tasks = await stack.enter_async_context(create_task_group())
+        stack.callback(tasks.cancel_scope.cancel)
+        tasks.start_soon(publish, config, sessions, subscriptions)
+        yield running
+
+
+def _pages_app(
+    host: UiServer, configured: Configured, aliases: Aliases, tokens: OneTimeTokens, person_port: int
+) -> App:
+    """Build the application of the UI port, without its security middleware."""
+    routes = [
+        *person_links(person_port),
+        ui_timeline_and_approvals(host),
+        *ui_routes(host, tokens),
+        ui_chat(host, configured.config.chat.rate),
+        ui_guides(host),
+    ]
+    return ui_app(Pages(host, configured.workspace, decorate, aliases), routes)
+
+
+async def publish(config: Config, sessions: SessionRegistry, subscriptions: MemoryObjectReceiveStream[str]) -> None:
+    """Run the publisher from the first subscription of an app on; its failure affects nothing else."""
+    first = await subscriptions.receive()
+    from ui_mcp.ui.http.publisher_routes import publisher_app  # lazy: few projects subscribe to anything
+    from ui_mcp.ui.publisher import Publisher
+
+    publisher = Publisher(config.publisher, publisher_app, config.server.allowed_users)
+    publisher.subscribe(first)
+    try:
+        await publisher.run(sessions.publish, subscriptions)
+    except Exception:  # noqa: BLE001 - apps run without it, and the server must not end with it
+        _log.exception("the publisher ended")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sockets:
+    ui: socket.socket
+    mcp: socket.socket | None
+    """None if the MCP port has been open since before."""
+    mcp_port: int
+    person: socket.socket
+
+
+@contextmanager
+def _bound(workspace: Workspace, config: Config, listen_ports: ListenPorts) -> Iterator[_Sockets]:
+    """Bind the ports of a server for the length of the block."""
+    with ExitStack() as stack:
         ui = (
             bind_lasting(workspace, config, listen_ports, "ui")
             if listen_ports.ui == 0
@@ -49,53 +154,10 @@ async def run_listeners(
         person = bind_person(config, workspace, listen_ports.person)
         stack.callback(person.close)
         stack.enter_context(registered(port_of(person)))
-        ports, person_port = frozenset({port_of(ui), mcp_port}), port_of(person)
         # A previous run may have used one of these ports for the person: its credentials must not work here.
-        for port in ports:
+        for port in {port_of(ui), mcp_port}:
             PersonKeys().forget_listener(str(port))
-        noted, protected = partial(note_refusal, workspace), (*gateway_places(workspace, config), *configured.protected)
-        server = ServerInfo(host.status, announcements, noted, protected)
-        sessions = await stack.enter_async_context(SessionRegistry(workspace, config, server))
-        tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
-        url = config.server.url(port_of(ui))
-        running = Running(
-            workspace,
-            config,
-            sessions,
-            url,
-            mcp_port,
-            tokens.mint,
-            codes.mint,
-            person_url=config.server.url(person_port),
-            pending=configured.pending,
-        )
-        pages = Pages(host, workspace, decorate)
-        routes = [
-            *person_links(person_port),
-            ui_timeline_and_approvals(host),
-            *ui_routes(host, tokens),
-            ui_chat(host, config.chat.rate),
-        ]
-        if config.mcp.claude_channel:
-            stack.enter_context(pushing_events(sessions, announcements))
-        users = config.server.allowed_users
-        app = SecurityMiddleware(
-            CodeEntry(ui_app(pages, routes), host, codes), ui_rules(config, ports, tokens, person_port)
-        )
-        await stack.enter_async_context(listening(app, ui, users))
-        person_app = person_app_beside(host, config, workspace, port_of(ui), person_port)
-        await stack.enter_async_context(listening(person_app, person, users))
-        if mcp:
-            token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
-            mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
-            await stack.enter_async_context(listening(mcp_face, mcp, users))
-        stack.callback(host.cancel_chat_waiters)
-        stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
-        stack.enter_context(port_file(workspace.ui_port, port_of(ui)))
-        stack.enter_context(port_file(workspace.mcp_port, mcp_port))
-        stack.enter_context(port_file(workspace.person_port, person_port))
-        await stack.enter_async_context(forward_chat_messages(host, sessions, announcements))
-        yield running
+        yield _Sockets(ui, mcp, mcp_port, person)
 
 
 def bind_lasting(workspace: Workspace, config: Config, listen_ports: ListenPorts, name: str) -> socket.socket:
@@ -113,8 +175,45 @@ def bind_lasting(workspace: Workspace, config: Config, listen_ports: ListenPorts
 def guarded_mcp_app(host: UiServer, rules: AccessRules, transports: App | None = None) -> App:
     """Build the application of the MCP port with its security middleware."""
     return SecurityMiddleware(
-        mcp_app([*mcp_routes(host), mcp_chat(host), mcp_timeline_and_approvals(host)], transports), rules
+        mcp_app([*mcp_routes(host), mcp_tools(host), mcp_chat(host), mcp_timeline_and_approvals(host)], transports),
+        rules,
     )
+
+
+def mcp_tools(host: UiServer) -> LazyRoutes:
+    """Return the tools and guides of the MCP port as HTTP routes, imported on the first request."""
+
+    def make() -> Routes:
+        from ui_mcp.ui.http.guide_routes import guide_routes
+        from ui_mcp.ui.http.tool_routes import api_routes
+
+        own = LazyToolset(partial(build_tools, host), host.wait_configured)
+
+        def toolset() -> Toolset:
+            return Combined([own, host.gateway]) if host.gateway else own
+
+        readmes = ("/api/readme/{app}", "/app/{app}/readme")  # the second is the address of frictionless
+        return [*guide_routes(host, readmes=readmes), *api_routes(toolset)]
+
+    return LazyRoutes(("/api", "/app"), make)
+
+
+def build_tools(host: UiServer) -> Toolset:
+    """Import and build the tools of the UI; takes 0.3 s, in a worker thread."""
+    from ui_mcp.ui.toolset import all_tools
+
+    return all_tools(host)
+
+
+def ui_guides(host: UiServer) -> LazyRoutes:
+    """Return the guides of the UI port, imported on the first request."""
+
+    def make() -> Routes:
+        from ui_mcp.ui.http.guide_routes import guide_routes
+
+        return guide_routes(host, partial(refuse_uninvited, host))
+
+    return LazyRoutes(GUIDES, make)
 
 
 def ui_chat(host: UiServer, per_second: float) -> LazyRoutes:
@@ -181,6 +280,6 @@ def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Acces
         allowed_origins=frozenset(config.server.allowed_origins),
         token=token,
         authenticated_elsewhere=lambda path: path.startswith("/chat/"),
-        navigable=lambda path: path in {"/state", "/variables"},
+        navigable=lambda path: path in {"/state", "/variables"} or path.startswith((*GUIDES, "/app/")),
         sockets_without_origin=True,
     )

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import anyio
-from pydantic import ValidationError
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -15,6 +14,7 @@ from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tools import OpenChat, PostArgs
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.validation import InvalidDataError, read_json
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.auth import PRINCIPAL, Admit, BearerAuth, Rate, principal_of
 from ui_mcp.webserver.person_app import HtmlRoute, entry_routes, file_route, person_html
@@ -203,11 +203,11 @@ async def _body(request: Request) -> PostArgs:
         if len(body) > MAX_BODY:
             raise ChatError("A request may have at most 1 MiB", "content_too_large")
     try:
-        return PostArgs.model_validate_json(body)
-    except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
-        place = ".".join(map(str, problem["loc"])) or "body"
-        raise ChatError(f"{place}: {problem['msg']}", "invalid_argument") from error
+        return read_json(PostArgs, body)
+    except InvalidDataError as error:
+        problem = error.problems[0]
+        place = "" if problem.path else "body: "
+        raise ChatError(f"{place}{problem}", "invalid_argument") from error
 
 
 def _ask(request: Request) -> ReadRequest:

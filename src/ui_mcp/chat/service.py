@@ -27,7 +27,7 @@ from ui_mcp.chat.message import (
 from ui_mcp.chat.store import ChatStore, Post, Query
 from ui_mcp.chat.tail import Tail
 from ui_mcp.config import Config
-from ui_mcp.errors import ConfigError
+from ui_mcp.errors import ChatError, ConfigError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.storage.database import postgres_driver
 from ui_mcp.toolkit.announcements import Announcements
@@ -120,6 +120,25 @@ class Chat:
             ChatError: forbidden, or an invalid cursor, limit or name.
         """
         page = await self.store.since(self._query(who, ask))
+        self._mark_delivered(who, ask.conversation, page.messages)
+        return page
+
+    async def read_and_advance(self, who: Principal, ask: ReadRequest, ack: str | None) -> Page:
+        """Return the page after the mark that this server keeps for a subscriber.
+
+        `ack` is the last id that the subscriber has finished with; it moves the mark forward before the page is read.
+        Without it nothing moves, so that a crash skips no message.
+
+        Raises:
+            ChatError: as for `read`, or `ack` is beyond the newest message.
+        """
+        query = self._query(who, ask)
+        finished = cursor(ack)
+        heads = await self.store.heads() if finished else {}
+        if finished and (query.conversation not in heads or finished > heads[query.conversation].any):
+            raise ChatError(f"ack {ack} is beyond the newest message", "invalid_cursor")
+        mark = await self.store.advance(query.conversation, ask.subscriber or who.name, finished)
+        page = await self.store.since(replace(query, after=mark))
         self._mark_delivered(who, ask.conversation, page.messages)
         return page
 

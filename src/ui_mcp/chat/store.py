@@ -91,6 +91,10 @@ class Receipts(Protocol):
         """Return the newest id of each stage."""
         ...
 
+    async def advance(self, conversation: str, subscriber: str, number: int) -> int:
+        """Move a subscriber's mark forward to `number`, never back, durably; return where it is then."""
+        ...
+
 
 class Tokens(Protocol):
     """Access tokens, stored with the digests of their secrets."""
@@ -163,6 +167,10 @@ class Tables(Protocol):
     async def rows(self, statement: str, values: Sequence[Any] = (), /) -> list[tuple[Any, ...]]: ...
 
 
+MARK = "mark:"
+"""Begins the stage under which a subscriber's mark is kept among the receipts."""
+
+
 class SmallTables:
     """What both databases keep in the same way: heads, receipts and tokens; `prefix` begins the names of the tables."""
 
@@ -176,7 +184,19 @@ class SmallTables:
         return {name: Head(head, user_head) for name, head, user_head in rows}
 
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
-        return dict(await self._rows("SELECT stage, id FROM {}receipts WHERE conversation = ?", conversation))
+        rows = await self._rows("SELECT stage, id FROM {}receipts WHERE conversation = ?", conversation)
+        return {stage: number for stage, number in rows if not stage.startswith(MARK)}
+
+    async def advance(self, conversation: str, subscriber: str, number: int) -> int:
+        stage = f"{MARK}{subscriber}"
+        if number > 0:
+            statement = (
+                "INSERT INTO {0}receipts VALUES (?, ?, ?) ON CONFLICT (conversation, stage) "
+                "DO UPDATE SET id = excluded.id WHERE {0}receipts.id < excluded.id"
+            )
+            await self._change(statement, conversation, stage, number)
+        rows = await self._rows("SELECT id FROM {}receipts WHERE conversation = ? AND stage = ?", conversation, stage)
+        return int(rows[0][0]) if rows else 0
 
     async def add_token(self, token: Token, digest: bytes) -> None:
         scopes = " ".join(sorted(token.scopes))

@@ -4,15 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from ui_mcp.chat.identity import Authenticator, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, id_text
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, InvalidArgumentsError, UnknownToolError
+from ui_mcp.fields import Limit
 from ui_mcp.jsontypes import JsonObject, dumps
-from ui_mcp.toolkit.functions import Args, FunctionTool, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, Tool, ToolResult, structured_result
 
 Side = Literal["human", "assistant"]
@@ -43,30 +42,31 @@ def chat_context(chat: Chat, directory: Authenticator) -> ChatContext:
     return context
 
 
-Mime = Annotated[str, Field(description="text/markdown (default) or text/plain.")]
+Mime = Annotated[str, "text/markdown (default) or text/plain."]
 
 ClientId = Annotated[
-    str | None,
-    Field(description="Your own id for this message; repeating it returns the first answer and posts nothing."),
+    str | None, "Your own id for this message; repeating it returns the first answer and posts nothing."
 ]
 
 
-class Item(Args):
+@dataclass(frozen=True, slots=True)
+class Item:
     """One message of a batch."""
 
-    content: str = Field(description="The text.")
+    content: Annotated[str, "The text."]
     mime: Mime = "text/markdown"
     client_id: ClientId = None
 
 
-class PostArgs(Args):
+@dataclass(frozen=True, slots=True)
+class PostArgs:
     """What is said: `content`, or several `messages` at once."""
 
-    content: str | None = Field(None, description="The text, at most 256 KiB.")
+    content: Annotated[str | None, "The text, at most 256 KiB."] = None
     mime: Mime = "text/markdown"
     client_id: ClientId = None
-    messages: list[Item] | None = Field(None, description="1 to 100 messages instead of `content`, posted together.")
-    conversation: str = Field(DEFAULT_CONVERSATION, description="Which inbox.")
+    messages: Annotated[list[Item] | None, "1 to 100 messages instead of `content`, posted together."] = None
+    conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
 
     def drafts(self) -> list[Draft]:
         """Return the messages to post.
@@ -101,7 +101,14 @@ async def human_post(context: ChatContext, args: PostArgs, call: Call) -> ToolRe
     PostArgs,
     title="Say something to the human",
     annotations=Annotations(destructive=False),
-    aliases=("chat.assistant.post", "post", "ui.send_message", "ui_send_message", "ui__send_message"),
+    aliases=(
+        "chat.assistant.post",
+        "chat__assistant_post",
+        "post",
+        "ui.send_message",
+        "ui_send_message",
+        "ui__send_message",
+    ),
 )
 async def assistant_post(context: ChatContext, args: PostArgs, call: Call) -> ToolResult:
     """Say something to the human; this is the only way to reach them. Markdown is rendered.
@@ -122,23 +129,25 @@ async def _post(context: ChatContext, args: PostArgs, call: Call, author: Author
 WAIT_SECONDS = 30.0
 
 
-class ReadArgs(Args):
+@dataclass(frozen=True, slots=True)
+class ReadArgs:
     """Where to read from."""
 
-    after_id: str | None = Field(None, description="The last_id you have; absent: from the start.")
-    limit: int | None = Field(None, ge=1, description="At most so many messages, up to 1000 (default).")
-    authors: list[Author] | None = Field(None, description='Only these authors, e.g. ["user"].')
-    conversation: str = Field(DEFAULT_CONVERSATION, description="Which inbox.")
-    subscriber: str | None = Field(None, description="Read as another subscriber (administrators only).")
+    after_id: Annotated[str | None, "The last_id you have; absent: from the start."] = None
+    limit: Annotated[int | None, "At most so many messages, up to 1000 (default).", Limit(ge=1)] = None
+    authors: Annotated[list[Author] | None, 'Only these authors, e.g. ["user"].'] = None
+    conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
+    subscriber: Annotated[str | None, "Read as another subscriber (administrators only)."] = None
 
     def ask(self) -> ReadRequest:
         return ReadRequest(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
 
 
+@dataclass(frozen=True, slots=True)
 class WaitArgs(ReadArgs):
     """Where to read from and how long to wait for something to be there."""
 
-    timeout_s: float = Field(WAIT_SECONDS, ge=0, description="Seconds to wait, up to 120; keep below your call limit.")
+    timeout_s: Annotated[float, "Seconds to wait, up to 120; keep below your call limit.", Limit(ge=0)] = WAIT_SECONDS
 
 
 @tool(
@@ -146,7 +155,7 @@ class WaitArgs(ReadArgs):
     ReadArgs,
     title="Read messages",
     annotations=Annotations(read_only=True, idempotent=True),
-    aliases=("chat.read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
+    aliases=("chat.read_since", "chat__read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
 )
 async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolResult:
     """Return the messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
@@ -163,7 +172,7 @@ async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolRe
     WaitArgs,
     title="Wait for messages",
     annotations=Annotations(read_only=True, idempotent=True),
-    aliases=("chat.wait_since", "ui_chat_wait_since"),
+    aliases=("chat.wait_since", "chat__wait_since", "ui_chat_wait_since"),
 )
 async def wait_since(context: ChatContext, args: WaitArgs, call: Call) -> ToolResult:
     """Wait until a message exists after `after_id`, then answer like chat_read_since; an empty page when time is up.
@@ -176,13 +185,45 @@ async def wait_since(context: ChatContext, args: WaitArgs, call: Call) -> ToolRe
     return structured_result(page.to_json())
 
 
+MARKED = "chat_read_and_advance"
+
+
+@dataclass(frozen=True, slots=True)
+class AdvanceArgs:
+    """What is finished, and how much to read."""
+
+    ack: Annotated[str | None, "last_id of the answer that you have finished with; absent: read again."] = None
+    limit: Annotated[int | None, "At most so many messages, up to 1000 (default).", Limit(ge=1)] = None
+    authors: Annotated[list[Author] | None, 'Only these authors, e.g. ["user"].'] = None
+    conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
+    subscriber: Annotated[str | None, "Read as another subscriber (administrators only)."] = None
+
+
+@tool(
+    MARKED,
+    AdvanceArgs,
+    title="Read messages by your mark",
+    annotations=Annotations(destructive=False),
+    aliases=("chat.read_and_advance", "chat__read_and_advance", "read_and_advance"),
+)
+async def read_and_advance(context: ChatContext, args: AdvanceArgs, call: Call) -> ToolResult:
+    """Return the messages after the mark that the server keeps for you, like chat_read_since.
+
+    Pass the answer's last_id as `ack` once you have dealt with it: only that moves your mark, never back.
+    """
+    opened = await context()
+    ask = ReadRequest(None, args.limit, args.authors, args.conversation, args.subscriber)
+    page = await opened.chat.read_and_advance(await opened.caller(call), ask, args.ack)
+    return structured_result(page.to_json())
+
+
 LEGACY = frozenset({"ui.send_message", "ui_send_message", "ui__send_message"})
 UNREAD = "ui-mcp/unread"
 DEPRECATED = "ui-mcp/deprecated"
 
 _TOOLS: dict[Side, tuple[FunctionTool[ChatContext], ...]] = {
-    "human": (human_post, read_since, wait_since),
-    "assistant": (assistant_post, read_since, wait_since),
+    "human": (human_post, read_since, wait_since, read_and_advance),
+    "assistant": (assistant_post, read_since, wait_since, read_and_advance),
 }
 
 
@@ -192,6 +233,8 @@ class Naming:
 
     names: Literal["snake", "dotted"] = "snake"
     legacy: Literal["compat", "list", "off"] = "compat"
+    marks: bool = False
+    """Whether `chat_read_and_advance` is listed."""
 
 
 class ChatTools:
@@ -203,7 +246,8 @@ class ChatTools:
         self._functions = FunctionToolset(context, _TOOLS[side])
 
     async def tools(self, call: Call) -> Sequence[Tool]:
-        listed = [self._named(tool) for tool in await self._functions.tools(call)]
+        offered = await self._functions.tools(call)
+        listed = [self._named(tool) for tool in offered if self._naming.marks or tool.name != MARKED]
         if self._naming.legacy == "list":
             listed += [replace(tool, name="ui_send_message") for tool in listed if LEGACY & set(tool.aliases)]
         return listed
@@ -244,4 +288,4 @@ def _failed(code: str, message: str, details: dict[str, object]) -> ToolResult:
 
 
 def naming_of(config: Config) -> Naming:
-    return Naming(config.chat.tool_names, config.chat.legacy_ui_tools)
+    return Naming(config.chat.tool_names, config.chat.legacy_ui_tools, config.chat.server_marks)

@@ -1,7 +1,7 @@
-"""Let agents inspect and operate a running JavaFX program or a web page.
+"""Let agents inspect and operate a running JavaFX or Swing program or a web page.
 
   ui-mcp attach                        list Java programs and attached targets
-  ui-mcp attach PID                    load the agent into a running JavaFX program, which needs no changes
+  ui-mcp attach PID                    load the agent into a running JavaFX or Swing program, which needs no changes
   ui-mcp attach --url https://…        open a page in a browser that ui-mcp starts
   ui-mcp attach --cdp http://…:9222    connect to a browser started with --remote-debugging-port
   ui-mcp attach --javaagent            print the JVM option that loads the agent at start, where attaching is refused
@@ -13,15 +13,16 @@ Attached targets are listed by the tool ui_targets of the server for the same di
 import argparse
 
 from ui_mcp.cli import options as shared
-from ui_mcp.introspection.backends import backends
 
-HELP = "let agents inspect and operate a JavaFX program or a web page"
+HELP = "let agents inspect and operate a JavaFX or Swing program or a web page"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    from ui_mcp.introspection.backends import backends  # lazy: the help of all commands does not need it
+
     shared.directory(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("pid", nargs="?", type=int, metavar="PID", help="process id of a running JavaFX program")
+    what.add_argument("pid", nargs="?", type=int, metavar="PID", help="process id of a running JavaFX or Swing program")
     for backend in backends().values():
         if backend.kind != "javafx":
             kind = int if backend.address == "PID" else str

@@ -26,10 +26,10 @@ Run `ui-mcp COMMAND --help` for more on a command.
 def run(arguments: Sequence[str], stdio: tuple[int, int] | None = None) -> int:
     """Run one command line and return the exit code; `stdio` are the file descriptors reserved for MCP."""
     if not arguments:
-        parser_of_all().print_help(sys.stderr)
+        _parser(_commands(), complete=False).print_help(sys.stderr)
         return 2
     if arguments[0] in {"help", "-h", "--help"}:
-        parser_of_all().print_help()
+        _parser(_commands(), complete=False).print_help()
         return 0
     if arguments[0] in {"-V", "--version"}:
         arguments = ["version", *arguments[1:]]
@@ -57,7 +57,11 @@ def parse(arguments: Sequence[str], stdio: tuple[int, int] | None) -> argparse.N
 
 def parser_of_all() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    return _parser([module for module in discover_modules(cli) if is_command(module)])
+    return _parser(_commands())
+
+
+def _commands() -> list[ModuleType]:
+    return [module for module in discover_modules(cli) if is_command(module)]
 
 
 def command_named(name: str) -> ModuleType | None:
@@ -73,7 +77,8 @@ def is_command(module: ModuleType) -> bool:
     return hasattr(module, "HELP") and hasattr(module, "arguments")
 
 
-def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
+def _parser(modules: Sequence[ModuleType], *, complete: bool = True) -> argparse.ArgumentParser:
+    """Return the parser of these commands; an incomplete one knows their names and what they do."""
     parser = argparse.ArgumentParser(
         "ui-mcp", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -86,7 +91,8 @@ def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
             description=module.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.arguments(command)
+        if complete:
+            module.arguments(command)
         command.set_defaults(run=module.run)
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     return parser

@@ -16,6 +16,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.ui_server import run_stdio
+    from ui_mcp.app.ui_stdio import run_stdio
 
     return run_stdio(options.dir, shared.flags_of(options), *options.stdio, directories=tuple(options.allow_dir))

@@ -4,7 +4,7 @@ import argparse
 import os
 
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.workspace import DEFAULT_DIR
+from ui_mcp.workspace import DEFAULT_DIR, OTHER_DIR, default_dir
 
 FLAGS = {
     "host": "server.host",
@@ -23,8 +23,9 @@ def directory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dir",
         metavar="D",
-        default=os.environ.get("UI_DIR") or DEFAULT_DIR,
-        help=f"base directory, relative to the working directory (env UI_DIR; default {DEFAULT_DIR})",
+        default=os.environ.get("UI_DIR") or default_dir(),
+        help="base directory, relative to the working directory "
+        f"(env UI_DIR; default {DEFAULT_DIR}, or {OTHER_DIR} if only that exists)",
     )
 
 

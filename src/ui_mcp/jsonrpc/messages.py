@@ -10,6 +10,7 @@ from ui_mcp.jsontypes import Json, JsonObject
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
@@ -21,6 +22,16 @@ Kind = Literal["request", "notification", "response", "invalid"]
 RequestId = str | int
 
 
+class RpcError(Exception):
+    """A failure that becomes a JSON-RPC error response as it is."""
+
+    def __init__(self, code: int, message: str, data: Json = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
 def kind_of(message: Json) -> Kind:
     """Return the kind of a decoded message."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -29,7 +40,8 @@ def kind_of(message: Json) -> Kind:
     if method is None:
         answered = ("result" in message) != ("error" in message)
         return "response" if answered and is_id(message.get("id")) else "invalid"
-    if not isinstance(method, str) or not isinstance(message.get("params", {}), dict):
+    params = message.get("params")
+    if not isinstance(method, str) or not (params is None or isinstance(params, dict)):
         return "invalid"
     if "id" not in message:
         return "notification"
@@ -38,6 +50,14 @@ def kind_of(message: Json) -> Kind:
 
 def is_id(value: Json) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def correlated(request_id: RequestId) -> RequestId:
+    """Return the id under which messages about a request find each other: some clients send 7 and cancel "7"."""
+    try:
+        return int(request_id)
+    except ValueError:
+        return request_id
 
 
 def is_modern(message: JsonObject) -> bool:

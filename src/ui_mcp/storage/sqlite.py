@@ -17,9 +17,11 @@ from anyio import CancelScope, CapacityLimiter, Event, create_task_group, move_o
 
 from ui_mcp.errors import UiMcpError, hint
 from ui_mcp.jsontypes import Json
+from ui_mcp.log import logger
 from ui_mcp.storage.schema import Schema, T, Transaction
 from ui_mcp.storage.wakeup import NOTIFIED_SECONDS, POLL_SECONDS, WakeupPipe
 
+_log = logger("storage")
 BUSY_SECONDS = 10.0
 MOUNTS = Path("/proc/self/mounts")
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
@@ -270,7 +272,7 @@ class SqliteFile:
         self._path = path
         self._schema = schema
         connection = prepare(path, schema)
-        self.wakeup = WakeupPipe(path)
+        self.wakeup = WakeupPipe(path, _log.info)
         self._writer = Writer(path, schema, connection, self.wakeup.wake_others)
         self._readers: list[sqlite3.Connection] = []
         self._limiter: CapacityLimiter | None = None

@@ -4,6 +4,7 @@ Only a hint. Where there are no named pipes no process is woken, and listeners p
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -11,9 +12,7 @@ from secrets import token_hex
 import anyio
 
 from ui_mcp.errors import DISK_ERRNOS
-from ui_mcp.log import logger
 
-_log = logger("storage")
 _SUFFIX = ".bell"
 _READ_BYTES = 4096
 
@@ -29,11 +28,12 @@ def pipe_folder(store: Path) -> Path:
 class WakeupPipe:
     """The pipes of one store: our own, by which we are woken, and those of the other processes."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, report: Callable[[str], None]) -> None:
         self._folder = pipe_folder(store.resolve())
         self._own: Path | None = None
         self._pipe: int | None = None
         self._possible = hasattr(os, "mkfifo")
+        self._report = report
 
     def listen(self) -> bool:
         """Be woken from now on; False where that is not possible."""
@@ -42,7 +42,7 @@ class WakeupPipe:
                 self._create()
             except OSError as error:
                 self._possible = error.errno in DISK_ERRNOS
-                _log.info("No named pipe in %s, polling instead: %s", self._folder, error)
+                self._report(f"No named pipe in {self._folder}, polling instead: {error}")
         return self._pipe is not None
 
     def _create(self) -> None:

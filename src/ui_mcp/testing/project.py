@@ -10,6 +10,7 @@ from ui_mcp.config import Config
 from ui_mcp.testing.browser import Browser, open_page
 from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.sessions.session import Session
+from ui_mcp.validation import read
 from ui_mcp.workspace import Workspace
 
 
@@ -25,7 +26,7 @@ def make_workspace(folder: Path, *apps: Path) -> Workspace:
 
 def settings(**lua: object) -> Config:
     """Return settings for tests: Lua in this process with a generous time limit, unless overridden."""
-    return Config.model_validate({"lua": {"host": "thread", "max_seconds": 60, **lua}})
+    return read(Config, {"lua": {"host": "thread", "max_seconds": 60, **lua}})
 
 
 class OpenApp(NamedTuple):

@@ -74,7 +74,7 @@ def text_of(body: JsonObject, *names: str) -> str:
     return value
 
 
-_PAGE = """\
+PAGE_HEAD = """\
 <!doctype html>
 <html lang="en">
 <head>
@@ -84,6 +84,12 @@ _PAGE = """\
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/look/look.css">
 <script src="/look/look.js"></script>
+"""
+"""How every plain page begins; its `head` is still open."""
+
+_PAGE = (
+    PAGE_HEAD
+    + """\
 </head>
 <body class="plain-body"><main class="plain">
 <h1>{title}</h1>
@@ -92,6 +98,7 @@ _PAGE = """\
 </main></body>
 </html>
 """
+)
 
 _START = '<p><a class="plain-button" href="/">Go to the start page</a></p>'
 

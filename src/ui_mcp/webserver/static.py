@@ -1,9 +1,11 @@
 """Static files: bundled web components, the shared style, and files of several folders."""
 
+import gzip
 import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from anyio import to_thread
@@ -18,6 +20,9 @@ from ui_mcp.workspace import BUNDLE
 
 HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.\w+$")
 SMALL = 256 * 1024
+MIN_PACKED = 1024
+PACKED = frozenset({".css", ".js", ".json", ".svg"})
+"""Files worth compressing. Pages are not: they may hold what is secret beside what a visitor chose."""
 
 TYPES = {
     ".css": "text/css",
@@ -34,19 +39,25 @@ class Files(StaticFiles):
     """Serves files from several folders; links may lead anywhere inside `confine`, except to `hidden` files."""
 
     def __init__(
-        self, folders: Sequence[Path], confine: Sequence[Path], hidden: Callable[[str], bool] = lambda _: False
+        self,
+        folders: Sequence[Path],
+        confine: Sequence[Path],
+        hidden: Callable[[str], bool] = lambda _: False,
+        alias: Callable[[str], Path | None] = lambda _: None,
     ) -> None:
         super().__init__(directory=None, check_dir=False)
         self._folders = folders
+        self._alias = alias
         self._confine = [folder.resolve() for folder in confine]
         self._hidden = hidden
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         if "\0" in path or ".." in Path(path).parts or Path(path).is_absolute():
             return "", None
-        for folder in self._folders:
+        aliased = self._alias(path)
+        for place in (*(folder / path for folder in self._folders), *([aliased] if aliased else [])):
             with suppress(OSError):  # the name is too long, or the file was just deleted
-                found = (folder / path).resolve()
+                found = place.resolve()
                 confined = any(found.is_relative_to(root) for root in self._confine)
                 if found.is_file() and confined and not self._hidden(str(found)):
                     return str(found), found.stat()
@@ -67,12 +78,28 @@ class Files(StaticFiles):
             return None
         file = Path(found)
         whole = FileResponse(file, stat_result=stat, media_type=TYPES.get(file.suffix))
+        packed = file.suffix in PACKED and MIN_PACKED <= stat.st_size <= SMALL and "range" not in asked
+        if packed:
+            whole.headers["vary"] = "Accept-Encoding"
+            packed = "gzip" in asked.get("accept-encoding", "")
+        if packed:
+            # Another representation of the file needs another tag.
+            whole.headers["etag"] = f'{whole.headers["etag"][:-1]}-gzip"'
         if self.is_not_modified(whole.headers, asked):
             return NotModifiedResponse(whole.headers)
         if stat.st_size > SMALL or "range" in asked:
             return whole
         del whole.headers["content-length"]  # the file may have changed since `stat`
+        if packed:
+            whole.headers["content-encoding"] = "gzip"
+            return Response(_packed(found, stat.st_mtime_ns, stat.st_size), headers=whole.headers)
         return Response(file.read_bytes(), headers=whole.headers)
+
+
+@lru_cache(maxsize=64)
+def _packed(file: str, modified: int, size: int) -> bytes:
+    """Return a file's content compressed; kept for the browsers that come later."""
+    return gzip.compress(Path(file).read_bytes(), compresslevel=6, mtime=0)
 
 
 WEB_FOLDER = BUNDLE / "web"

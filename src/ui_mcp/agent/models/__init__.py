@@ -1,43 +1,42 @@
 """Model vendors: each module of this package with a `PROVIDER` is one, found by its file name."""
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
-
-from ui_mcp.agent.model import Model
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.discovery import discover_modules, find_module
 from ui_mcp.errors import ConfigError
+from ui_mcp.fields import Before, Limit, Rules
 from ui_mcp.jsontypes import Json
+from ui_mcp.validation import InvalidDataError, read
 
 AUTO, FALLBACK, SCRIPTED = "auto", "openai", "scripted"
 
 
-class ModelSettings(BaseModel):
+def _known_provider(name: Json) -> Json:
+    if isinstance(name, str) and name != AUTO and _find(name) is None:
+        raise ValueError(f"should be one of {', '.join(map(repr, [AUTO, *providers()]))}")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
     """`llm` of the configuration."""
 
-    model_config = ConfigDict(extra="ignore")
+    RULES: ClassVar = Rules(unknown="ignore")
 
-    provider: str = Field(AUTO, description="Dialect; auto looks at the address.")
-    api_base: str = Field("", description="Address of the vendor, up to the version.")
-    api_key: str = Field("", description="Key, usually as ${VARIABLE}.")
-    model: str = Field("", description="Name of the model.")
-    max_context_tokens: int = Field(0, ge=0, description="Longest conversation to send; 0 = no limit.")
-    max_output_tokens: int = Field(4096, ge=1, description="Longest answer.")
-    timeout_s: float = Field(60.0, gt=0, description="Longest silence of the vendor.")
-    stream: bool = Field(True, description="Show an answer while it is being written; else when it is whole.")
-    script: list[Json] = Field([], description="Steps of the scripted model.")
-
-    @field_validator("provider")
-    @classmethod
-    def _known(cls, name: str) -> str:
-        if name != AUTO and _find(name) is None:
-            known = ", ".join(map(repr, [AUTO, *providers()]))
-            raise PydanticCustomError("provider", "Input should be one of {known}", {"known": known})
-        return name
+    provider: Annotated[str, "Dialect; auto looks at the address.", Before(_known_provider)] = AUTO
+    api_base: Annotated[str, "Address of the vendor, up to the version."] = ""
+    api_key: Annotated[str, "Key, usually as ${VARIABLE}."] = ""
+    model: Annotated[str, "Name of the model."] = ""
+    max_context_tokens: Annotated[int, "Longest conversation to send; 0 = no limit.", Limit(ge=0)] = 0
+    max_output_tokens: Annotated[int, "Longest answer.", Limit(ge=1)] = 4096
+    timeout_s: Annotated[float, "Longest silence of the vendor.", Limit(gt=0)] = 60.0
+    stream: Annotated[bool, "Show an answer while it is being written; else when it is whole."] = True
+    script: Annotated[list[Json], "Steps of the scripted model."] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +107,28 @@ def model_settings(llm: Mapping[str, Json]) -> ModelSettings:
         ConfigError: a value is invalid; the message names the key.
     """
     try:
-        return ModelSettings.model_validate(dict(llm))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"llm.{key}: {problem['msg']}", key=key) from error
+        return read(ModelSettings, dict(llm))
+    except InvalidDataError as error:
+        problem = error.problems[0]
+        raise ConfigError(f"llm.{problem}", key=".".join(map(str, problem.path))) from error
 
 
-def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: int = 5) -> Model:
-    """Return the configured model; requests are retried up to `retries` times.
+class ChosenModel:
+    """The configured model with the connections that it keeps open; vendors need not close them."""
+
+    def __init__(self, model: Model, http: ModelHttp) -> None:
+        self._model = model
+        self._http = http
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        return self._model.stream(request)
+
+    async def close(self) -> None:
+        await self._http.close()
+
+
+def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: int = 5) -> ChosenModel:
+    """Return the configured model, to be closed by the caller; requests are retried up to `retries` times.
 
     Raises:
         ConfigError: `llm.model` is missing, or the script is invalid.
@@ -126,4 +138,5 @@ def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: 
         raise ConfigError("llm.model is missing: name the model to use")
     base, headers = provider.base(settings), provider.headers(settings.api_key)
     endpoint = Endpoint(base, headers, idle_seconds=settings.timeout_s, retries=retries, proxy=proxy)
-    return provider.make(settings, ModelHttp(endpoint))
+    http = ModelHttp(endpoint)
+    return ChosenModel(provider.make(settings, http), http)

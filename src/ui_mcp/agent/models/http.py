@@ -1,9 +1,10 @@
 """HTTP for model vendors: streaming POST with retries, server-sent events, repair of JSON arguments."""
 
+import json
 import random
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
@@ -60,6 +61,8 @@ RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
 LONGEST_WAIT = 60.0
 MAX_LINE = 16 * 1024 * 1024
 MAX_ANSWER = 64 * 1024 * 1024
+DRAIN_SECONDS = 0.25
+"""How long a response may stay open after its last event; a response read to its end leaves a connection to reuse."""
 
 HINTS = {
     401: "Check llm.api_key, and the variable it comes from.",
@@ -111,8 +114,10 @@ class ModelHttp:
         self._endpoint = endpoint
         self._client: httpx2.AsyncClient | None = None
 
-    async def post(self, path: str, body: JsonObject) -> AsyncIterator[ServerEvent]:
-        """Send `body` and yield the events of the response; retried only until the first event was yielded.
+    async def post(self, path: str, body: JsonObject, end: str = "") -> AsyncIterator[ServerEvent]:
+        """Send `body` and yield the events of the response, up to one whose data is `end`.
+
+        It is sent again only until the first event was yielded.
 
         Raises:
             ModelError: the vendor refused, or all retries failed.
@@ -124,6 +129,9 @@ class ModelHttp:
                 async with self._answer(path, body) as lines:
                     async for event in server_events(lines):
                         begun = True
+                        if end and event.data.strip() == end:
+                            await _drain(lines)
+                            return
                         yield event
                 return
             except _RetryError as error:
@@ -151,9 +159,9 @@ class ModelHttp:
             limits = httpx2.Timeout(self._endpoint.idle_seconds, connect=self._endpoint.connect_seconds)
             self._client = open_client(proxy=self._endpoint.proxy, trust_env=True, limit=MAX_ANSWER, timeout=limits)
         url = self._endpoint.base_url.rstrip("/") + path
-        headers = {"accept": "text/event-stream", **self._endpoint.headers}
+        headers = {"accept": "text/event-stream", "content-type": "application/json", **self._endpoint.headers}
         try:
-            async with self._client.stream("POST", url, json=body, headers=headers) as response:
+            async with self._client.stream("POST", url, content=_encoded(body), headers=headers) as response:
                 if response.status_code >= 400:
                     raise await _refused(response)
                 yield lines_of(response.aiter_bytes())
@@ -168,6 +176,20 @@ class ModelHttp:
             raise ModelError(f"The answer of {self._endpoint.base_url} cannot be read: {error}") from error
         except UnicodeEncodeError as error:
             raise ModelError("llm.api_key holds a character that no key has; type it again") from error
+
+
+async def _drain(lines: AsyncIterator[str]) -> None:
+    # The answer is complete, so that whatever happens to its connection now is no error.
+    with suppress(ModelError, httpx2.HTTPError), anyio.move_on_after(DRAIN_SECONDS):
+        async for _ in lines:
+            pass
+
+
+def _encoded(body: JsonObject) -> bytes:
+    try:
+        return dumps(body).encode()
+    except TypeError:  # an integer of more than 64 bits, which a tool's schema may contain
+        return json.dumps(body).encode()
 
 
 class _RetryError(Exception):

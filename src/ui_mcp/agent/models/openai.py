@@ -60,9 +60,7 @@ class OpenAiModel:
 
     async def _events(self, body: JsonObject) -> AsyncIterator[ModelEvent]:
         answer = _Answer()
-        async for event in self._http.post("/chat/completions", body):
-            if event.data.strip() == "[DONE]":
-                break
+        async for event in self._http.post("/chat/completions", body, end="[DONE]"):
             for piece in answer.take(event.json()):
                 yield piece
         for piece in answer.finish():

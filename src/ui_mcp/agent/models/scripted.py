@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ui_mcp import validation
 from ui_mcp.agent.model import (
     Message,
     ModelEvent,
@@ -23,6 +23,7 @@ from ui_mcp.agent.model import (
 from ui_mcp.agent.models import Provider, Service
 from ui_mcp.errors import ConfigError, ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.validation import InvalidDataError
 
 PIECE = 12
 """Characters per streamed text delta."""
@@ -30,37 +31,34 @@ _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _NUMBER_PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\|\s*number\s*\}\}")
 
 
-class When(BaseModel):
+@dataclass(frozen=True, slots=True)
+class When:
     """What the newest message must be like; a step without it always fits."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    user: str | None = Field(None, description="Pattern the person's newest message must match.")
-    tool_result: str | None = Field(None, description="Pattern the newest result of a call must match.")
-    tool: str | None = Field(None, description="Pattern the name of the tool that gave that result must match.")
+    user: Annotated[str | None, "Pattern the person's newest message must match."] = None
+    tool_result: Annotated[str | None, "Pattern the newest result of a call must match."] = None
+    tool: Annotated[str | None, "Pattern the name of the tool that gave that result must match."] = None
 
 
-class Emit(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Emit:
     """One thing to do; exactly one of `say`, `call`, `error`, `delay_ms` and `usage`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     say: str | None = None
     call: str | None = None
-    args: JsonObject = {}
+    args: JsonObject = field(default_factory=dict)
     delay_ms: int = 0
     error: str | None = None
     usage: tuple[int, int] | None = None
 
 
-class Step(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Step:
     """An answer and when to give it."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    when: When = When(user=None, tool_result=None, tool=None)
     emit: list[Emit]
-    once: bool = Field(False, description="Use this step a single time.")
+    when: When = When()
+    once: Annotated[bool, "Use this step a single time."] = False
 
 
 def read_script(steps: Sequence[Json]) -> list[Step]:
@@ -72,10 +70,10 @@ def read_script(steps: Sequence[Json]) -> list[Step]:
     read: list[Step] = []
     for number, step in enumerate(steps, 1):
         try:
-            read.append(Step.model_validate(step))
+            read.append(validation.read(Step, step))
             for pattern in (read[-1].when.user, read[-1].when.tool_result, read[-1].when.tool):
                 re.compile(pattern or "")
-        except (ValidationError, re.error) as error:
+        except (InvalidDataError, re.error) as error:
             raise ConfigError(f"Step {number} of the script is wrong: {error}") from error
     return read
 

@@ -19,6 +19,7 @@ from ui_mcp.gateway.sanitize import escape_control, single_line
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.person import CODE_SECONDS, PersonKeys, listener_ports
 from ui_mcp.storage.database import file_of
+from ui_mcp.validation import to_json
 from ui_mcp.workspace import Workspace
 
 
@@ -81,7 +82,7 @@ async def _act(place: str, command: ApprovalCommand) -> list[str]:
                 return [_line(row) for row in await service.pending()] or ["Nothing is pending."]
             case "rules":
                 rules = await store.rules()
-                texts = [f"{number}: {dumps(rule.model_dump(exclude_defaults=True))}" for number, rule in rules]
+                texts = [f"{number}: {dumps(to_json(rule))}" for number, rule in rules]
                 return texts or ["There are no rules."]
             case "forget":
                 return [await _remove_rule(store, _number(one)) for one in _named(command)]

@@ -61,7 +61,7 @@ def _java_option(folder: Path) -> str:
 def _list(folder: Path) -> None:
     found = list(jvms())
     for jvm in found:
-        print(f"{jvm.pid:>8}  {'JavaFX' if jvm.javafx else 'Java  '}  {jvm.command}")
+        print(f"{jvm.pid:>8}  {'JavaFX' if jvm.javafx else 'Swing ' if jvm.swing else 'Java  '}  {jvm.command}")
     if not found:
         supported = "" if sys.platform == "linux" else " (they can be found only on Linux; use --javaagent here)"
         print(f"Found no running Java programs of this user{supported}.")

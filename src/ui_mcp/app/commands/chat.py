@@ -26,7 +26,9 @@ def run_chat(options: Namespace) -> int:
     if options.action is not None:
         return _run_action(served, options)
     if options.port is not None:
-        return chat_server.run_http(served, options.port)
+        from ui_mcp.app.chat_http_server import run_http  # lazy: over stdio no web server is needed
+
+        return run_http(served, options.port)
     return chat_server.run_stdio(served, *options.stdio)
 
 

@@ -25,7 +25,7 @@ OLDEST = (3, 11)
 PAGES = {
     "the page": "base/html/index.html",
     "the components": "web/vendor/shoelace/core.js",
-    "the icons": "web/vendor/shoelace/icons",
+    "the icons": "web/vendor/shoelace/icons.tsv",
     "the page for MCP hosts": "web/app/main.html",
     "the page script": "web/introspect/introspect.js",
 }
@@ -70,7 +70,7 @@ def package(bundle: Path) -> Finding:
         return problem(
             "package", f"built without {', '.join(missing)}", "Install a released wheel, or run `make web` in a clone."
         )
-    icons = sum(1 for _ in (bundle / PAGES["the icons"]).glob("*.svg"))
+    icons = (bundle / PAGES["the icons"]).read_bytes().count(b"\t")
     return ok("package", f"page, components and {icons} icons are included")
 
 

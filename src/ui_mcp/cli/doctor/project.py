@@ -18,8 +18,9 @@ from ui_mcp.gateway.config.agreement import trust_requests, visible
 from ui_mcp.storage.database import INSTALL_DRIVER
 from ui_mcp.ui import own_files as files
 from ui_mcp.ui.file_layout import Action, decide, look
+from ui_mcp.ui.foreign import foreign_product
 from ui_mcp.ui.install_plan import bundled_files
-from ui_mcp.ui.installer import needs_install, outdated
+from ui_mcp.ui.installer import installed_version, needs_install, outdated
 from ui_mcp.ui.instance import open_regular, other_server
 from ui_mcp.ui.refusals import refusals
 from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace
@@ -96,7 +97,7 @@ async def findings(workspace: Workspace) -> list[Finding]:
     config, judged = configuration(workspace)
     found.append(judged)
     if workspace.base.is_dir():
-        found += [installed(workspace), *own_files(workspace), private(workspace)]
+        found += [*made_by(workspace), installed(workspace), *own_files(workspace), private(workspace)]
     if config is not None:
         found += [trust(workspace), *refused(workspace)]
         found += [ports(workspace, config), await store(workspace, config)]
@@ -161,7 +162,18 @@ def refused(workspace: Workspace) -> list[Finding]:
     ]
 
 
+def made_by(workspace: Workspace) -> list[Finding]:
+    """Report that another product made the project."""
+    product = foreign_product(workspace)
+    if product is None:
+        return []
+    text = f"made by {visible(product)}: its shell, apps, themes and data are used, with the page of ui-mcp"
+    return [ok("project", text)]
+
+
 def installed(workspace: Workspace) -> Finding:
+    if foreign_product(workspace) is not None and installed_version(workspace) is None:
+        return ok("installed files", "none; `ui-mcp install` adds skills and guides and replaces nothing")
     fix = "Run `ui-mcp install`; files you changed are kept."
     if needs_install(workspace):
         return note("installed files", "skills, guides and scripts are not installed", "Run `ui-mcp install`.")

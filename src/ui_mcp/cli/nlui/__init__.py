@@ -69,7 +69,7 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     elif words and words[0] in COMMANDS:
         from ui_mcp.cli.nlui.inspect import run_command
 
-        return run_command(words)
+        return run_command(command_parser().parse_args(list(words)))
     if words and (near := _meant(words[0])):
         print(f"nlui: There is no command {words[0]!r}; did you mean {near!r}?", file=sys.stderr)
         return 2
@@ -81,7 +81,6 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
 
 
 def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
-    from ui_mcp.app.gateway_server import run_chat, run_http, run_stdio
     from ui_mcp.gateway.config.configuration import GatewayOptions
 
     gateway_options = GatewayOptions(
@@ -94,7 +93,11 @@ def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
     if options.mcp:
         if stdio is None:
             raise RuntimeError("stdin and stdout were not set aside")
+        from ui_mcp.app.gateway_stdio import run_stdio
+
         return run_stdio(gateway_options, *stdio)
+    from ui_mcp.app.gateway_server import run_chat, run_http
+
     if options.mcp_sse or options.mcp_http:
         return run_http(gateway_options, options.mcp_port)
     return run_chat(gateway_options, options.port)
@@ -162,13 +165,13 @@ def _add_check(add: AddParser) -> None:
 
 
 def _add_tools(add: AddParser, name: str) -> None:
-    parser = add(name, help="print the tools", description="Print every tool, one per line.")
+    parser = add(name, help="print the tools", description="Print every tool.")
     parser.add_argument("source", nargs="?", metavar=SOURCE, help=SOURCE_HELP)
     parser.add_argument(
         "--format",
         choices=("names", "mcp", "openai"),
         default="names",
-        help="names (default), or JSON for mcp or openai",
+        help="names (default), mcp (the list as a client gets it) or openai (a function per line)",
     )
 
 

@@ -11,7 +11,6 @@ import anyio
 
 from ui_mcp.app.commands.trust import ask_agreement, offer
 from ui_mcp.cli.main import print_error
-from ui_mcp.cli.nlui import command_parser
 from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
@@ -21,6 +20,7 @@ from ui_mcp.gateway.config.loader import FILE
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.mcp_server.tools import listed_tool
 from ui_mcp.processes import run
 from ui_mcp.toolkit.names import SEPARATOR
 from ui_mcp.toolkit.tool import Call, Media, Relayed, Text, ToolResult
@@ -65,9 +65,8 @@ SOURCE_TIMEOUT = 30.0
 FINDINGS, USAGE, BAD_CONFIG, UNREACHABLE, TOOL_ERROR = 1, 2, 3, 4, 5
 
 
-def run_command(words: Sequence[str]) -> int:
+def run_command(options: argparse.Namespace) -> int:
     """Run one command; exit codes: 1 findings, 2 usage, 3 configuration, 4 unreachable, 5 tool error."""
-    options = command_parser().parse_args(list(words))
     try:
         # Commands without a source (init, trust) use no nlui.yaml that would need an agreement.
         if "source" in options:
@@ -160,7 +159,9 @@ async def _tools(options: argparse.Namespace) -> int:
         async with progress_line(lambda: _untried(gateway)):
             await _all_tried(gateway)
         entries = gateway.catalog.entries()
-        for entry in entries:
+        if options.format == "mcp":
+            print(dumps({"tools": [listed_tool(entry.tool) for entry in entries]}))
+        for entry in entries if options.format != "mcp" else ():
             print(_shown(entry.tool.name, entry.tool.description, entry.tool.input_schema, options.format))
     if not entries:
         print("nlui: there are no tools; run `nlui check` to see why", file=sys.stderr)
@@ -169,8 +170,6 @@ async def _tools(options: argparse.Namespace) -> int:
 
 def _shown(name: str, description: str, schema: JsonObject, form: str) -> str:
     match form:
-        case "mcp":
-            return dumps({"name": name, "description": description, "inputSchema": schema})
         case "openai":
             function = {"name": name, "description": description, "parameters": schema}
             return dumps({"type": "function", "function": function})
