@@ -1,8 +1,8 @@
-"""Builds the files of the package that are not in the repository: the front end (npm) and the JavaFX agent (javac).
+"""Builds what the package has and the repository lacks: front end (npm), JavaFX agent (javac), search vectors (pip).
 
-`python scripts/assets.py [web|agent|all|lint|test]` builds, lints or tests manually; the build hook calls `ensure()`
-for every wheel, sdist and editable install, which builds what is missing or stale. Staleness is decided by a digest of
-the sources, because time stamps in a clone are arbitrary.
+`python scripts/assets.py [web|agent|vectors|all|lint|test]` builds, lints or tests manually; the build hook calls
+`ensure()` for every wheel, sdist and editable install, which builds what is missing or stale. Staleness is decided by a
+digest of the sources, because time stamps in a clone are arbitrary.
 """
 
 import importlib.util
@@ -16,6 +16,8 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+import vectors
 
 ROOT = Path(__file__).parents[1]
 BUNDLE = ROOT / "src" / "ui_mcp" / "bundle"
@@ -37,7 +39,7 @@ class MissingToolError(BuildError):
 
 @dataclass(frozen=True)
 class Asset:
-    """A part of the bundle that is built from one source folder."""
+    """A part of the bundle that is built from one source folder or file."""
 
     name: str
     source: Path
@@ -46,7 +48,7 @@ class Asset:
     def digest(self) -> str:
         """Return a digest of the names and contents of all source files."""
         whole = sha256()
-        for file in sorted(_files(self.source)):
+        for file in sorted(_files(self.source)) if self.source.is_dir() else [self.source]:
             whole.update(file.relative_to(self.source).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
         return whole.hexdigest()
 
@@ -73,9 +75,13 @@ class Asset:
 WEB = Asset("web", ROOT / "web", (BUNDLE / "base" / "html" / "index.html", BUNDLE / "web"))
 AGENT = Asset("agent", ROOT / "agents" / "jvm", (BUNDLE / "agents" / "javafx-agent.jar",))
 
+VECTORS = Asset("vectors", ROOT / "scripts" / "vectors.py", (BUNDLE / "vectors" / "tokens.bin",))
+
 
 def ensure(*, agent_optional: bool = False) -> None:
     """Build what is missing or stale; an optional agent is skipped silently if there are no Java tools.
+
+    The vectors are left out of editable installs likewise if they cannot be downloaded; search then goes by words only.
 
     Raises:
         MissingToolError: a tool is missing; the message says how to get it.
@@ -86,6 +92,9 @@ def ensure(*, agent_optional: bool = False) -> None:
     if (AGENT.source / "build.py").is_file() and not AGENT.fresh():
         with suppress(MissingToolError) if agent_optional else nullcontext():
             build_agent()
+    if not VECTORS.fresh():
+        with suppress(BuildError) if agent_optional else nullcontext():
+            build_vectors()
 
 
 def ensure_all() -> None:
@@ -120,6 +129,19 @@ def build_agent() -> None:
     except subprocess.CalledProcessError as error:
         raise BuildError(f"javac failed: {error}") from error
     AGENT.built_from(digest)
+
+
+def build_vectors() -> None:
+    """Download and pack the vectors of search."""
+    digest = VECTORS.digest()
+    print("Packing the vectors of search (pip, 19 MB)…", file=sys.stderr)
+    try:
+        vectors.build(BUNDLE / "vectors")
+    except vectors.NoPipError as error:
+        raise MissingToolError(str(error)) from error
+    except subprocess.CalledProcessError as error:
+        raise BuildError(f"pip cannot download {vectors.PACKAGE}:\n{error.stderr.decode(errors='replace')}") from error
+    VECTORS.built_from(digest)
 
 
 def lint_web() -> None:
@@ -200,7 +222,14 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def main(arguments: list[str]) -> int:
     """Build, lint or test what is named; without a name build whatever is stale."""
-    work = {"web": build_web, "agent": build_agent, "all": ensure_all, "lint": lint_web, "test": test_web}
+    work = {
+        "web": build_web,
+        "agent": build_agent,
+        "vectors": build_vectors,
+        "all": ensure_all,
+        "lint": lint_web,
+        "test": test_web,
+    }
     try:
         for name in arguments:
             work[name]()

@@ -1,4 +1,7 @@
-"""Combine what `coverage run` collected and print a row for each package; fail below `fail_under` of pyproject.toml."""
+"""Combine what `coverage run` collected and print a row for each package.
+
+With `--floor` it fails below `fail_under` of pyproject.toml.
+"""
 
 import json
 import sys
@@ -18,6 +21,8 @@ def main() -> int:
     total = coverage.json_report(outfile=str(REPORT))
     packages: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for file, found in json.loads(REPORT.read_text(encoding="utf-8"))["files"].items():
+        if not Path(file).is_relative_to("src"):  # a test has added a module to a package
+            continue
         package = Path(file).parent.relative_to("src").as_posix()
         packages[package].update({name: found["summary"][name] for name in FIGURES})
     print(f"{'package':32}{'lines':>8}{'missed':>8}{'branches':>10}{'missed':>8}{'covered':>10}")
@@ -25,7 +30,7 @@ def main() -> int:
         print(row(name, packages[name]))
     print(row("all", sum(packages.values(), Counter())))
     least = coverage.get_option("report:fail_under")
-    if isinstance(least, int | float) and total < least:
+    if "--floor" in sys.argv[1:] and isinstance(least, int | float) and total < least:
         print(f"Coverage is {total:.1f} %, below {least} %", file=sys.stderr)
         return 2
     return 0

@@ -2,20 +2,26 @@
 
 `make lock` runs it. pip resolves for the oldest Python that we support, so that one version serves every Python. pip
 evaluates environment markers for the machine it runs on; packages that only another platform or Python needs are
-therefore found here, from the metadata that pip reports, and requested by name in another round.
+therefore found here, from the metadata that pip reports, and requested by name in another round. Whether each version
+has a wheel for each platform is read from the pages of the package index, without downloading the wheels.
 """
 
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "constraints.txt"
@@ -28,11 +34,20 @@ PYTHONS = ("3.11", "3.12", "3.13")
 TOOLS = ("pip-audit", "pyinstaller")
 """Installed by scripts/audit.py and scripts/release.py into separate environments."""
 TAGS = {
-    "linux": ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
-    "darwin": ("macosx_15_0_arm64",),
+    "linux": (
+        *(f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)),
+        *(f"manylinux{old}_x86_64" for old in ("2014", "2010", "1")),
+    ),
+    "darwin": tuple(mac_platforms((15, 0), "arm64")),
     "win32": ("win_amd64",),
 }
 """Wheels to accept for each platform, by `sys.platform`."""
+PIP_PLATFORMS = (
+    "manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "macosx_15_0_arm64", "win_amd64",
+)  # fmt: skip
+"""The same for pip, which adds the older macOS versions itself."""
+INDEX = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/")
+_DOWNLOADS = 16
 _MARKERS = {
     "linux": {"os_name": "posix", "platform_system": "Linux", "platform_machine": "x86_64"},
     "darwin": {"os_name": "posix", "platform_system": "Darwin", "platform_machine": "arm64"},
@@ -108,9 +123,9 @@ def resolve(wanted: list[Requirement]) -> dict[str, Mapping[str, Any]]:
         LockError: pip found no compatible versions for one of the platforms.
     """
     requested = {_without_marker(one) for one in wanted}
-    every_tag = [tag for tags in TAGS.values() for tag in tags]
     while True:
-        known = _report(sorted(requested), every_tag, PYTHONS[0])
+        print(f"Resolving {len(requested)} requirements…", file=sys.stderr)
+        known = _report(sorted(requested), PYTHONS[0])
         holding = [one for environment in environments() for one in needed(wanted, known, environment)]
         missing = {_without_marker(one) for one in holding if canonicalize_name(one.name) not in known}
         if not missing:
@@ -128,27 +143,54 @@ def require_wheels(wanted: list[Requirement], known: Metadata) -> None:
     Raises:
         LockError: a wheel is missing; the message names it.
     """
-    for environment in environments():
-        if environment["python_version"] not in {PYTHONS[0], PYTHONS[-1]}:
-            continue
-        names = {canonicalize_name(one.name) for one in needed(wanted, known, environment)}
-        exact = sorted(f"{name}=={known[name]['version']}" for name in names)
-        _report(exact, TAGS[environment["sys_platform"]], environment["python_version"], "--no-deps")
+    print(f"Looking for wheels of {len(known)} packages…", file=sys.stderr)
+    with ThreadPoolExecutor(_DOWNLOADS) as pool:
+        wheels = dict(zip(known, pool.map(lambda name: wheel_tags(name, known[name]["version"]), known), strict=True))
+    missing = {
+        f"{name} {known[name]['version']} (Python {environment['python_version']}, {environment['sys_platform']})"
+        for environment in environments()
+        if environment["python_version"] in {PYTHONS[0], PYTHONS[-1]}
+        for name in {canonicalize_name(one.name) for one in needed(wanted, known, environment)}
+        if not wheels[name] & accepted_tags(environment)
+    }
+    if missing:
+        raise LockError("There is no wheel of: " + "; ".join(sorted(missing)))
 
 
-def _report(requirements: list[str], tags: Iterable[str], python: str, *options: str) -> dict[str, Mapping[str, Any]]:
+def accepted_tags(environment: Environment) -> frozenset[Tag]:
+    """Return the tags of the wheels that one Python on one platform can install."""
+    major, minor = map(int, environment["python_version"].split("."))
+    platforms = TAGS[environment["sys_platform"]]
+    both = (cpython_tags((major, minor), platforms=platforms), compatible_tags((major, minor), None, platforms))
+    return frozenset(tag for tags in both for tag in tags)
+
+
+def wheel_tags(name: str, version: str) -> frozenset[Tag]:
+    """Return the tags of all wheels of a version on the index."""
+    request = Request(f"{INDEX}/{name}/", headers={"accept": "text/html"})  # noqa: S310 - an index that pip uses
+    with urlopen(request, timeout=60) as page:  # noqa: S310
+        files = re.findall(r">([^<>]+\.whl)</a>", page.read().decode("utf-8", "replace"))
+    found = [parse_wheel_filename(file) for file in files if f"-{version}-" in file]
+    return frozenset(tag for _, _, _, tags in found for tag in tags)
+
+
+def _report(requirements: list[str], python: str) -> dict[str, Mapping[str, Any]]:
     """Run pip's resolver without installing; return the metadata of the resolved packages, by name."""
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder) / "requirements.txt", Path(folder) / "report.json"
         listed.write_text("\n".join(requirements), encoding="utf-8")
-        accepted = ["--only-binary=:all:", f"--python-version={python}", *(f"--platform={tag}" for tag in tags)]
+        accepted = [
+            "--only-binary=:all:",
+            f"--python-version={python}",
+            *(f"--platform={one}" for one in PIP_PLATFORMS),
+        ]
         command = [
-            sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+            sys.executable, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check",
             "--dry-run", "--ignore-installed", f"--target={folder}/none", f"--report={report}",
-            *accepted, *options, "--requirement", str(listed),
+            *accepted, "--requirement", str(listed),
         ]  # fmt: skip
-        if subprocess.run(command, check=False).returncode:
-            raise LockError(f"pip found no versions for Python {python} on {', '.join(tags)}")
+        if subprocess.run(command, check=False, stdout=sys.stderr).returncode:
+            raise LockError(f"pip found no versions that fit together for Python {python}")
         installs = json.loads(report.read_text(encoding="utf-8"))["install"]
     return {canonicalize_name(one["metadata"]["name"]): one["metadata"] for one in installs}
 

@@ -25,7 +25,7 @@ NAMES = frozenset({"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64",
 PACKAGES = ("ui_mcp", "uvicorn", "lupa", "anyio", "websockets")
 """Packages whose modules are imported by name at run time, which PyInstaller cannot detect."""
 DATA = ("ui_mcp",)
-METADATA = ("mcp", "pydantic", "ui-mcp")
+METADATA = ("ui-mcp",)
 
 
 def executable_name(system: str, machine: str) -> str:

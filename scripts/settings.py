@@ -4,9 +4,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from ui_mcp.config import ENVIRONMENT, Config
+from ui_mcp.fields import fields_of, record_in
 from ui_mcp.trust import WIDENING
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
@@ -31,14 +30,14 @@ def page() -> str:
     return "\n".join([INTRODUCTION.format(widening=widening, account="config.toml"), *_tables(Config, "")])
 
 
-def _tables(model: type[BaseModel], prefix: str) -> Iterator[str]:
+def _tables(section: type, prefix: str) -> Iterator[str]:
     rows = []
-    for name, field in model.model_fields.items():
-        key, kind = f"{prefix}{name}", field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _tables(kind, f"{key}.")
+    for name, field in fields_of(section).items():
+        key = f"{prefix}{name}"
+        if inner := record_in(field.annotation):
+            yield from _tables(inner, f"{key}.")
         else:
-            rows.append(_row(key, name, field.default, field.description or ""))
+            rows.append(_row(key, name, field.default, field.description))
     if rows:
         yield f"## [{prefix.rstrip('.')}]\n\n| key | default | environment | meaning |\n|---|---|---|---|"
         yield from rows

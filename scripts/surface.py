@@ -272,8 +272,8 @@ def _free_ports() -> Iterator[int]:
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-AGENT = "agents/javafx-agent.jar"
-"""Always recorded, since a machine without a JDK does not build it."""
+OPTIONAL = ("agents/javafx-agent.jar", "vectors/LICENSE", "vectors/tokens.bin")
+"""Always recorded, since a machine without a JDK or without a network does not build them."""
 
 
 def bundle() -> list[str]:
@@ -284,7 +284,7 @@ def bundle() -> list[str]:
     hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
     built = (file for glob in hatch["artifacts"] for file in ROOT.glob(f"{glob}/*"))
     names = (file.relative_to(BUNDLE).as_posix() for file in (*own, *built) if file.is_file())
-    return sorted({AGENT, *(re.sub(r"-[\w-]{8}\.(js|css)$", r"-DIGEST.\1", name) for name in names)})
+    return sorted({*OPTIONAL, *(re.sub(r"-[\w-]{8}\.(js|css)$", r"-DIGEST.\1", name) for name in names)})
 
 
 # --- command line ----------------------------------------------------------------------------------------------------

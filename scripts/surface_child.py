@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 if TYPE_CHECKING:  # imported only where needed: the product must start as it does without this script
-    from pydantic import BaseModel
     from starlette.routing import BaseRoute
     from starlette.types import Receive, Scope, Send
 
@@ -46,28 +45,22 @@ def settings() -> dict[str, Any]:
     }
 
 
-def _fields(model: "type[BaseModel]", prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, field in model.model_fields.items():
-        alias = field.validation_alias
-        key, *others = getattr(alias, "choices", None) or [alias or name]
-        if section := _section(field.annotation):
-            yield from _fields(section, f"{prefix}{key}.")
+def _fields(section: type, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    from ui_mcp.fields import fields_of, record_in, unmarked
+
+    for name, field in fields_of(section).items():
+        key, *others = field.names
+        if inner := record_in(field.annotation):
+            yield from _fields(inner, f"{prefix}{key}.")
             continue
-        kind = field.annotation
+        kind = unmarked(field.annotation)[0]
+        aliases = [other for other in others if other != name]
         entry: dict[str, Any] = {
-            "type": kind.__name__ if isinstance(kind, type) else re.sub(r"\b\w+\.", "", str(kind)),
-            **({} if field.is_required() else {"default": field.default}),
-            **({"aliases": others} if others else {}),
+            "type": kind.__name__ if type(kind) is type else re.sub(r"\b\w+\.", "", str(kind)),
+            **({} if field.required else {"default": field.default}),
+            **({"aliases": aliases} if aliases else {}),
         }
         yield f"{prefix}{key}", entry
-
-
-def _section(annotation: Any) -> "type[BaseModel] | None":
-    """Return the model of a field's value, or of the items of its list or mapping."""
-    if hasattr(annotation, "model_fields"):
-        section: type[BaseModel] = annotation
-        return section
-    return next(filter(None, map(_section, getattr(annotation, "__args__", ()))), None)
 
 
 def helps(script: str) -> Iterator[tuple[str, list[str]]]:

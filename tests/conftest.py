@@ -12,6 +12,7 @@ _PROGRAMS = frozenset(
         "conformance",
         "contracts",
         "docs",
+        "compat",
         "e2e",
         "examples",
         "fuzz",

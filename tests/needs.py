@@ -9,6 +9,9 @@ from typing import NoReturn
 
 import pytest
 
+from ui_mcp.gateway.search import vectors
+from ui_mcp.gateway.search.vectors import TokenVectors
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -17,6 +20,14 @@ def missing(what: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing")
     pytest.skip(f"{what} is missing")
+
+
+def token_vectors() -> TokenVectors:
+    """Return the vectors of search, which the build downloads."""
+    found = vectors.token_vectors()
+    if found is None:
+        missing("The vectors of search (scripts/assets.py vectors)")
+    return found
 
 
 def browser() -> str:

@@ -1,6 +1,7 @@
 """Settings: precedence, checks, messages."""
 
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_no_file_content_crashes_the_loader(tmp_path_factory: pytest.TempPathFac
 def test_app_code_may_not_write_what_the_server_keeps(tmp_path: Path, name: str) -> None:
     base = tmp_path / ".claude/ui"
     (base / "storage/tmp").mkdir(parents=True)
-    defaults = load(tmp_path / "none.toml", environment={}).lua.permissions.model_dump()
+    defaults = asdict(load(tmp_path / "none.toml", environment={}).lua.permissions)
     policy = Permissions({"base_dir": str(base), "project": str(tmp_path), "permissions": defaults})
     note = str(base / "storage/tmp/note.txt")
 

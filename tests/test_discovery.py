@@ -15,14 +15,19 @@ from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.ui import resources, tools
 from ui_mcp.ui.instance import ListenPorts
-from ui_mcp.ui.mcp import ui_resources, ui_toolset
+from ui_mcp.ui.mcp import ui_resources
+from ui_mcp.ui.toolset import ui_toolset
 
 TOOL = '''
-from ui_mcp.toolkit.functions import Args, tool
+from dataclasses import dataclass
+from typing import Annotated
+
+from ui_mcp.toolkit.functions import tool
 
 
-class GreetArgs(Args):
-    name: str
+@dataclass(frozen=True, slots=True)
+class GreetArgs:
+    name: Annotated[str, "Who is greeted."]
 
 
 @tool("ui_greet", GreetArgs, title="Greet")

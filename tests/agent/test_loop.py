@@ -1,12 +1,12 @@
 """Turns of the agent on the scripted model: what is posted, recorded, stopped."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from pydantic import Field
 
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
@@ -15,19 +15,21 @@ from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.timeline import replay
 from ui_mcp.errors import DeniedError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
 
 
-class PostArgs(Args):
-    mime: str = "text/markdown"
+@dataclass(frozen=True, slots=True)
+class PostArgs:
     content: str
+    mime: str = "text/markdown"
     client_id: str = ""
 
 
-class CalcArgs(Args):
+@dataclass(frozen=True, slots=True)
+class CalcArgs:
     a: int
-    b: int = Field(default=1)
+    b: int = 1
 
 
 class ToolContext:
@@ -57,28 +59,28 @@ async def add(context: ToolContext, args: CalcArgs, call: Call) -> JsonObject:
     return {"sum": args.a + args.b}
 
 
-@tool("slow", Args, title="Slow")
-async def slow(context: ToolContext, args: Args, call: Call) -> str:
+@tool("slow", NoArgs, title="Slow")
+async def slow(context: ToolContext, args: NoArgs, call: Call) -> str:
     """Wait."""
     context.held.set()
     await context.hold.wait()
     return "done"
 
 
-@tool("forbidden", Args, title="Forbidden")
-async def forbidden(context: ToolContext, args: Args, call: Call) -> str:
+@tool("forbidden", NoArgs, title="Forbidden")
+async def forbidden(context: ToolContext, args: NoArgs, call: Call) -> str:
     """Never allowed."""
     raise DeniedError("not today", decision="deny_continue")
 
 
-@tool("fatal", Args, title="Fatal")
-async def fatal(context: ToolContext, args: Args, call: Call) -> str:
+@tool("fatal", NoArgs, title="Fatal")
+async def fatal(context: ToolContext, args: NoArgs, call: Call) -> str:
     """Ends the turn."""
     raise DeniedError("stop", decision="deny_abort")
 
 
-@tool("broken", Args, title="Broken")
-async def broken(context: ToolContext, args: Args, call: Call) -> str:
+@tool("broken", NoArgs, title="Broken")
+async def broken(context: ToolContext, args: NoArgs, call: Call) -> str:
     """Has a mistake."""
     nothing: dict[str, str] = {}
     return nothing["no such key"]

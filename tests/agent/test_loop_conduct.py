@@ -20,7 +20,7 @@ from ui_mcp.agent.outcome import NULS, STORED, answered
 from ui_mcp.agent.tools import ControlTools, TurnControl
 from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
-from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, Relayed, ToolResult, text_result
 
 YIELD = {"emit": [{"call": "loop_yield_turn"}]}
@@ -42,8 +42,8 @@ class Recorded:
         return list(self.requests[number].messages)
 
 
-@tool("together", Args, title="Together")
-async def together(environment: Environment, args: Args, call: Call) -> str:
+@tool("together", NoArgs, title="Together")
+async def together(environment: Environment, args: NoArgs, call: Call) -> str:
     """Return once two of us run."""
     environment.posts += 1
     if environment.posts == 2:

@@ -26,6 +26,8 @@ JOURNEY = [
         args={},
         digest="d",
         expires_at="x",
+        request={"method": "DELETE", "url": "https://shop.example/1"},
+        risk="destroys",
     ),
     event(5, "approval_decided", approval_id="a1", status="approved", decided_by="ann", decided_at="t"),
     event(6, "function_call_output", call_id="k1", status="done", content={"json": {"result": 1}}),
@@ -48,7 +50,8 @@ def test_a_journey_becomes_items_with_ids_from_their_events() -> None:
     ]
     tool, approval = state.items[1], state.items[2]
     assert (tool["status"], tool["decision"], tool["content"]) == ("done", "approved", {"json": {"result": 1}})
-    assert (approval["status"], approval["decided_by"]) == ("approved", "ann")
+    assert (approval["status"], approval["decided_by"], tool["decided_by"]) == ("approved", "ann", "ann")
+    assert (approval["request"]["method"], approval["risk"]) == ("DELETE", "destroys")
     assert state.seq == 7
 
 

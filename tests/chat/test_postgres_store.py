@@ -21,6 +21,7 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ChatError
 from ui_mcp.storage.postgres import prepare_with_retry
 from ui_mcp.toolkit.announcements import Announcement, Announcements
+from ui_mcp.validation import read
 from ui_mcp.workspace import Workspace
 
 HUMAN = principal("human", "human")
@@ -178,7 +179,7 @@ async def test_the_doctor_asks_the_database_itself_and_changes_nothing(
     postgres_url: Callable[[], str], tmp_path: Path
 ) -> None:
     url = postgres_url()
-    config = Config.model_validate({"storage": {"url": url}})
+    config = read(Config, {"storage": {"url": url}})
 
     found = await project.store(Workspace.at(tmp_path / "ui"), config)
 

@@ -176,3 +176,48 @@ async def test_unknown_resources_are_not_found(sides: Sides, uri: str) -> None:
 async def test_a_bad_cursor_in_a_uri_is_refused(sides: Sides) -> None:
     with pytest.raises(RefusedError):
         await sides.read("ui://chat/inbox?after=x")
+
+
+@pytest.mark.covers("R-RS-8")
+async def test_a_mark_moves_only_by_what_was_finished_and_never_back(sides: Sides) -> None:
+    ids = [(await sides.call("chat_human_post", content=text))["id"] for text in "abc"]
+
+    async def texts(**arguments: object) -> list[str]:
+        page = await sides.call("chat_read_and_advance", **arguments)
+        return [message["content"] for message in page["messages"]]
+
+    assert await texts(limit=2) == ["a", "b"]
+    assert await texts() == ["a", "b", "c"]
+    assert await texts(ack=ids[1]) == ["c"]
+    assert await texts(ack=ids[0]) == ["c"]
+    assert await texts(ack=ids[2]) == []
+    assert await sides.read("ui://chat/receipts") is not None
+    human = await sides.human.call("read_and_advance", {}, Call())
+    assert [message["content"] for message in (human.structured or {})["messages"]] == ["a", "b", "c"]
+
+
+@pytest.mark.covers("R-RS-8")
+async def test_a_mark_beyond_the_newest_message_is_refused(sides: Sides) -> None:
+    posted = await sides.call("chat_human_post", content="a")
+
+    refused = await sides.call("chat_read_and_advance", ack=str(int(posted["id"]) + 1))
+    empty = await sides.call("chat_read_and_advance", ack="5", conversation="other")
+
+    assert (refused["error"]["code"], empty["error"]["code"]) == ("invalid_cursor", "invalid_cursor")
+
+
+@pytest.mark.covers("R-RS-8", "R-NA-1")
+async def test_the_tool_of_marks_is_listed_where_the_settings_say_so_and_callable_everywhere(sides: Sides) -> None:
+    marked = ChatTools(sides.assistant._context, "assistant", Naming(marks=True))
+
+    assert "chat_read_and_advance" in [tool.name for tool in await marked.tools(Call())]
+    assert "chat_read_and_advance" not in [tool.name for tool in await sides.assistant.tools(Call())]
+
+
+@pytest.mark.covers("R-CO-11")
+@pytest.mark.parametrize("name", ["chat__assistant_post", "chat.assistant.post"])
+async def test_the_compositors_spellings_are_the_same_tools(sides: Sides, name: str) -> None:
+    posted = await sides.call(name, content="hello")
+    page = await sides.call("chat__read_since")
+
+    assert page["last_id"] == posted["id"]

@@ -12,8 +12,9 @@ from ui_mcp.cli.main import is_command
 from ui_mcp.discovery import discover_modules
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.mcp import ui_resources, ui_toolset
+from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.toolset import ui_toolset
 from ui_mcp.workspace import BUNDLE
 
 ROOT = Path(__file__).parents[2]

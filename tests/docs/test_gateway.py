@@ -80,7 +80,7 @@ def test_every_way_to_use_the_gateway_works(given: tuple[Block, ...], terminal: 
             with terminal.serving(line) as (url,):
                 assert HttpHost(f"{url}/mcp").ask("server/discover")["supportedVersions"] == [MODERN]
         said = terminal.run(check)
-        names = {json.loads(line)["name"] for line in terminal.run(tools).splitlines()}
+        names = {one["name"] for one in json.loads(terminal.run(tools))["tools"]}
         assert [line.partition(",")[0] for line in said.splitlines()] == [
             "petstore: Shop 1: 5 ok", "shop: Shop 1: 5 ok", "filesystem: active", "remote: active",
         ]  # fmt: skip

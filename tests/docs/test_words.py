@@ -9,8 +9,8 @@ import pytest
 from command_lines import every_place
 from docs.blocks import PAGES, ROOT
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.mcp import ui_toolset
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.toolset import ui_toolset
 
 PLACES = {place.path: place for place in every_place()}
 SPAN = re.compile(r"`([^`\n]+)`")

@@ -7,5 +7,5 @@ import needs
 
 @pytest.fixture(scope="package", autouse=True)
 def _browser(request: pytest.FixtureRequest) -> None:
-    if "introspect_javafx" not in request.node.nodeid:
+    if not any(name in request.node.nodeid for name in ("introspect_javafx", "introspect_swing")):
         needs.browser()

@@ -81,3 +81,39 @@ async def test_wait_for_state_ends_well_when_the_server_stops(running: Running) 
         process.terminate()
 
     assert loads(line) == {"app": "bell", "rings": 1}
+
+
+@pytest.mark.covers("UI-SCR-2")
+async def test_mcp_asks_for_everything_by_one_command(running: Running) -> None:
+    assert loads(await script(running, "mcp", "status"))["result"]["state"] == "running"
+    assert loads(await script(running, "mcp", "run", "return 'a\"b' .. 1"))["result"] == 'a"b1'
+    assert loads(await script(running, "mcp", "display", "bell"))["result"][0] == "Displayed app: bell"
+    assert loads(await script(running, "mcp", "audit", "bell"))["result"]["app"] == "bell"
+    assert "light" in await script(running, "mcp", "theme", "list")
+    await running.sessions.get("1").run_lua("bell:ring()")
+    assert loads(await script(running, "mcp", "state"))["rings"] == 1
+    assert loads(await script(running, "mcp", "variables"))[0]["type"] == "MCP"
+
+
+@pytest.mark.covers("UI-SCR-2", "UI-CHECK-1")
+async def test_mcp_keeps_and_restores_versions_of_an_app(running: Running) -> None:
+    file = running.workspace.apps / "bell" / "app.lua"
+
+    assert (
+        await script(running, "mcp", "checkpoint", "save", "bell", 'the "first"') == 'Saved checkpoint: the "first"\n'
+    )
+    file.write_text("-- changed\n")
+    assert "+-- changed\n" in await script(running, "mcp", "checkpoint", "diff", "bell")
+    await script(running, "mcp", "checkpoint", "rollback", "bell", "1")
+    assert file.read_text() == APP
+    assert await script(running, "mcp", "checkpoint", "count", "bell") == "1\n"
+    assert await script(running, "mcp", "checkpoint", "baseline", "bell") == "Baseline set for bell\n"
+
+
+@pytest.mark.covers("UI-SCR-2")
+async def test_mcp_reports_errors_and_fails(running: Running) -> None:
+    done = await anyio.run_process([str(running.workspace.base / "mcp"), "run", "error('boom')"], check=False)
+    wrong = await anyio.run_process([str(running.workspace.base / "mcp"), "fly"], check=False)
+
+    assert (done.returncode, done.stdout, b"boom" in done.stderr) == (1, b"", True)
+    assert (wrong.returncode, b"mcp --help" in wrong.stderr) == (2, True)

@@ -18,6 +18,7 @@ from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.validation import read
 from ui_mcp.webserver.person_app import person_listening
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
@@ -60,7 +61,7 @@ async def _app(kind: str, folder: Path, port: int, stack: AsyncExitStack) -> Any
         pages = ApprovalPages(found.approvals, found.proposals, found.replay, found.masker)
         return approvals_app(port, pages, found.approvals)
     if kind == "nlui":
-        settings = GatewaySettings.model_validate({"data_dir": str(folder / "data"), "llm": {"provider": "scripted"}})
+        settings = read(GatewaySettings, {"data_dir": str(folder / "data"), "llm": {"provider": "scripted"}})
         chat = await stack.enter_async_context(open_chat_page(GatewayOptions(settings=settings)))
         endpoints = McpRoutes(gateway_definition(chat.gateway, GatewayOptions()), post_path="/messages")
         stack.callback(endpoints.close)

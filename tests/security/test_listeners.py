@@ -15,7 +15,7 @@ from websockets.typing import Origin
 from gateway.gateways import gateway
 from integration.nlui import nlui_demo
 from servers import running_server
-from ui_mcp.gateway.runner import serve_approvals
+from ui_mcp.gateway.listeners import serve_approvals
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 UI = (
@@ -29,9 +29,23 @@ UI = (
     "/timeline",
     "/person-url",
     "/icons/house.svg",
+    "/api/resource/lua.md",
     "/x/y",
 )
-MCP = ("/mcp", "/sse", "/message", "/state", "/wait", "/variables", "/variables.json", "/chat/inbox", "/chat/messages")
+MCP = (
+    "/mcp",
+    "/sse",
+    "/message",
+    "/state",
+    "/wait",
+    "/variables",
+    "/variables.json",
+    "/chat/inbox",
+    "/chat/messages",
+    "/api/ui_status",
+    "/api/resource/lua.md",
+    "/app/x/readme",
+)
 NLUI = (
     "/",
     "/api/chat",
@@ -135,6 +149,7 @@ def test_every_route_of_the_source_is_one_of_those_above_or_below_one() -> None:
     """A new route must be looked at here."""
     known = {path.split("/")[1] for paths in PATHS.values() for path in paths}
     known |= {"ws", "vendor", "nlui", "look", "agents", "openapi.json", "orders", "{path:path}"}
+    known |= {"publish", "subscribe", "relay"}  # the publisher's, refused in tests/ui/test_publisher.py
     source = Path(__file__).parents[2] / "src" / "ui_mcp"
     found = {
         path.split("/")[1]

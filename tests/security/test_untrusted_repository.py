@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,8 @@ chromium = "./evil"
 config = "nlui.yaml"
 [storage]
 url = "sqlite:////etc/chat.db"
+[update]
+index = "http://evil.example/"
 """
 HARMLESS = frozenset(
     {
@@ -61,6 +64,7 @@ HARMLESS = frozenset(
         "mcp.max_result_chars", "mcp.claude_channel", "logging.verbosity", "introspection.allow_actions",
         "introspection.allow_screenshots", "introspection.redact", "introspection.timeout_ms", "chat.window",
         "chat.max_content", "chat.mimes", "chat.tool_names", "chat.legacy_ui_tools", "chat.rate", "storage.poll_ms",
+        "chat.server_marks", "publisher.enabled", "publisher.port",
     }
 )  # fmt: skip
 """Settings that a repository may bring: they never give more rights than the default."""
@@ -89,7 +93,7 @@ def keys(tree: dict[str, object], prefix: str = "") -> Iterator[str]:
 
 @pytest.mark.covers("UI-TRUST-1")
 def test_every_setting_is_known_to_widen_rights_or_not_to() -> None:
-    settings = {key for key in keys(Config().model_dump()) if not key.startswith("introspection.snapshot_defaults.")}
+    settings = {key for key in keys(asdict(Config())) if not key.startswith("introspection.snapshot_defaults.")}
 
     assert settings - WIDENING - HARMLESS == set()
 
@@ -98,8 +102,8 @@ def test_every_setting_is_known_to_widen_rights_or_not_to() -> None:
 def test_settings_that_widen_rights_wait_until_the_person_agrees_to_exactly_these(repository: Path) -> None:
     file = configured(repository, WIDE)
 
-    assert load(file, environment={}) == load(file.with_name("none"), environment={}).model_copy(
-        update={"server": Config().server.model_copy(update={"require_token": True})}
+    assert load(file, environment={}) == replace(
+        load(file.with_name("none"), environment={}), server=replace(Config().server, require_token=True)
     )
     assert set(pending(file)) == WIDENING
     agree(repository)

@@ -11,6 +11,9 @@ from starlette.routing import Route
 
 from ui_mcp.webserver.static import SMALL, Files
 
+PLAIN = {"accept-encoding": "identity"}
+GZIP = {"accept-encoding": "gzip, br"}
+
 
 def client(folder: Path) -> httpx2.AsyncClient:
     files = Files((folder,), confine=(folder,))
@@ -19,7 +22,7 @@ def client(folder: Path) -> httpx2.AsyncClient:
         return await files.find(request.path_params["path"], request.scope) or Response(status_code=404)
 
     app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET"])])
-    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://page")
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://page", headers=PLAIN)
 
 
 @pytest.mark.covers("UI-HTTP-5")
@@ -49,3 +52,26 @@ async def test_other_kinds_are_known_to_the_machine_and_missing_files_are_not_fo
 
     assert picture.headers["content-type"] == "image/png"
     assert (missing.status_code, impossible.status_code) == (404, 404)
+
+
+@pytest.mark.covers("UI-PAGE-9")
+async def test_scripts_and_styles_are_sent_compressed_to_browsers_that_can_read_it(tmp_path: Path) -> None:
+    script = b"let x = 1;" * 500
+    (tmp_path / "main.js").write_bytes(script)
+    (tmp_path / "short.js").write_bytes(b"1")
+    (tmp_path / "page.html").write_bytes(b"<p>" * 500)
+    async with client(tmp_path) as browser:
+        plain, packed = await browser.get("/main.js"), await browser.get("/main.js", headers=GZIP)
+        again = await browser.get("/main.js", headers={**GZIP, "if-none-match": packed.headers["etag"]})
+        other = await browser.get("/main.js", headers={"if-none-match": packed.headers["etag"]})
+        part = await browser.get("/main.js", headers={**GZIP, "range": "bytes=0-3"})
+        short, page = await browser.get("/short.js", headers=GZIP), await browser.get("/page.html", headers=GZIP)
+        (tmp_path / "main.js").write_bytes(script + b"2")
+        changed = await browser.get("/main.js", headers=GZIP)
+
+    assert plain.content == packed.content == script
+    assert (packed.headers["content-encoding"], int(packed.headers["content-length"]) < 200) == ("gzip", True)
+    assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
+    assert (again.status_code, other.status_code, part.content) == (304, 200, script[:4])
+    assert not [one for one in (plain, part, short, page) if "content-encoding" in one.headers]
+    assert changed.content == script + b"2"

@@ -18,7 +18,7 @@ from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.errors import ModelError
-from ui_mcp.toolkit.functions import Args, FunctionToolset, tool
+from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call
 
 
@@ -165,8 +165,27 @@ async def test_nothing_is_asked_again_once_an_answer_has_begun(served: Vendor, d
     assert len(served.asked) == 2
 
 
-@tool("files.v1.read", Args, title="Read")
-async def read(context: None, args: Args, call: Call) -> str:
+@every
+@pytest.mark.covers("R-MP-9")
+async def test_answers_share_one_connection(served: Vendor, dialect: Dialect) -> None:
+    served.streams(*dialect.text, names=dialect.names)
+    model = model_at(served, dialect)
+
+    assert await ask(model) == await ask(model)
+
+    assert len(served.connections) == 1
+
+
+@pytest.mark.covers("R-MP-9")
+async def test_an_answer_is_complete_although_its_connection_stays_open(served: Vendor) -> None:
+    dialect = DIALECTS["openai"]
+    served.falls_silent(*dialect.text)
+
+    assert (await ask(model_at(served, dialect)))[-1] == Stop("end")
+
+
+@tool("files.v1.read", NoArgs, title="Read")
+async def read(context: None, args: NoArgs, call: Call) -> str:
     """Read."""
     return "content"
 

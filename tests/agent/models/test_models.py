@@ -59,7 +59,7 @@ async def test_a_vendor_is_one_file(llm: dict[str, str]) -> None:
 
 @pytest.mark.usefixtures("acme")
 async def test_a_new_vendor_is_offered_wherever_vendors_are_listed() -> None:
-    with pytest.raises(ConfigError, match=r"llm.provider: Input should be one of .*'acme'"):
+    with pytest.raises(ConfigError, match=r"llm.provider: should be one of .*'acme'"):
         model_settings({"provider": "acne"})
 
     assert {"id": "acme", "name": "Acme", "api_base": "https://models.acme.example", "key": "ACME_KEY"} in (

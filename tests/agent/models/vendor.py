@@ -24,6 +24,8 @@ class Vendor:
     asked: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    connections: set[int] = field(default_factory=set)
+    """Ports from which requests came."""
 
     def streams(self, *events: Any, names: bool = False) -> None:
         """Answer with an event stream; with `names` each event is announced by its type."""
@@ -47,6 +49,8 @@ class Vendor:
         self.asked.append(await request.json())
         self.paths.append(f"{request.url.path}?{request.url.query}".rstrip("?"))
         self.headers.append(dict(request.headers))
+        assert request.client is not None
+        self.connections.add(request.client.port)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, tuple):
             status, body, headers = answer

@@ -16,7 +16,7 @@ from chromium import FLAGS, HEADLESS
 from gateway.conftest import Recorder, json_reply, recorder
 from gateway.gateways import gateway
 from servers import running_server
-from ui_mcp.gateway.runner import serve_approvals
+from ui_mcp.gateway.listeners import serve_approvals
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.person import PersonKeys

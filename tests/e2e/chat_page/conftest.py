@@ -10,7 +10,8 @@ from playwright.async_api import Browser, Page, async_playwright
 
 import needs
 from chromium import FLAGS, HEADLESS, Scheme
-from ui_mcp.app.chat_server import face_app, open_served_chat
+from ui_mcp.app.chat_http_server import face_app
+from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of

@@ -131,7 +131,7 @@ async def test_the_shell_shows_what_an_agent_does_and_asks(tmp_path: Path, brows
 
             shown = [
                 *("chat-message chat-user", "chat-activity nlui", "chat-message chat-assistant"),
-                *("chat-message chat-user", "chat-activity nlui", "chat-activity nlui", "chat-message chat-assistant"),
+                *("chat-message chat-user", "chat-activity nlui", "chat-message chat-assistant"),
             ]
             for place in (page.locator("#view-chat"), panel):
                 await expect(place.locator(".chat-assistant")).to_have_count(2)

@@ -157,7 +157,7 @@ def test_before_the_start_every_tool_says_that_it_is_not_enabled(agent: LineClie
         assert refused["isError"] is True
         assert told == refused["structuredContent"]
         assert told["error"]["code"] == "MCP_UI_INVALID_ARGUMENT"
-    assert "'full' or 'compact'" in agent.call("ui_get_snapshot", mode="x")["error"]["message"]
+    assert "'full', 'compact'" in agent.call("ui_get_snapshot", mode="x")["error"]["message"]
     attaching = agent.call("ui_attach", kind="url", url="http://127.0.0.1:1/")
     assert attaching["error"]["details"] == {"reason": "ATTACH_NOT_ALLOWED"}
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from ui_mcp.workspace import BUNDLE
 
 from .conftest import Server
 from .test_pages import accessible
@@ -44,6 +46,29 @@ def test_every_page_has_the_look_that_was_chosen_in_the_shell(
     page.goto(counter.url)
     expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
     console.clear()  # the browser tells of the 404 that was asked for
+
+
+@pytest.mark.covers("UI-THEME-4")
+def test_a_chosen_theme_is_kept_for_browsers_that_have_chosen_none(
+    counter: Server, chromium: Browser, page: Page
+) -> None:
+    page.goto(counter.url)
+    page.locator(".shell-theme select").select_option("meadow")
+    settings = counter.base / "storage" / "settings.json"
+    expect(page.locator("html")).to_have_class("theme-meadow")
+    counter.call("ui_get_snapshot")  # waits until the server has handled what the page sent
+    assert counter.call("ui_run", code="return mcp:readSettings().theme") == "meadow"
+    assert "meadow" in settings.read_text()
+
+    with chromium.new_context() as other:
+        second = other.new_page()
+        second.goto(counter.url)
+        expect(second.locator("html")).to_have_class("theme-meadow")
+        expect(second.locator(".shell-theme select")).to_have_value("meadow")
+
+    page.locator(".shell-theme select").select_option("auto")
+    counter.call("ui_get_snapshot")
+    assert counter.call("ui_run", code="return mcp:readSettings().theme") is None
 
 
 @pytest.mark.covers("UI-PAGE-3")
@@ -127,7 +152,8 @@ def test_an_icon_that_is_not_on_board_gets_a_stand_in_and_a_line_in_the_log(serv
 def test_the_icons_that_examples_and_guides_use_are_on_board() -> None:
     root = Path(__file__).parents[3]
     known = set((root / "web/src/components/icons.txt").read_text().split())
-    assert len(known) < 500
+    packed = (BUNDLE / "web/vendor/shoelace/icons.tsv").read_text()
+    assert (len(known) < 500, packed.count("\t")) == (True, 2050)
     texts = [*root.glob("examples/**/*.html"), *root.glob("src/ui_mcp/bundle/**/*.html")]
     texts = [file for file in texts if "bundle/web" not in str(file) and "base/html" not in str(file)]
     pattern = re.compile(r"<sl-icon(?:-button)?\b[^>]*\bname=\"([a-z0-9-]+)\"")

@@ -1,0 +1,44 @@
+"""Figures of the code base that were reached and must not get worse; `python scripts/figures.py` prints all of them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+import figures
+
+
+@pytest.fixture(scope="module")
+def code(root: Path) -> figures.Code:
+    return figures.Code(root)
+
+
+def test_no_modules_import_each_other_in_a_circle(code: figures.Code) -> None:
+    assert figures.cycles(code.graph(hidden=True)) == []
+
+
+def test_the_longest_chain_of_imports_stays_short(code: figures.Code) -> None:
+    graph = code.graph(hidden=False)
+    # The MCP server is a stack of its own, which what serves it adds to.
+    others = {name: imported for name, imported in graph.items() if not name.startswith("ui_mcp.mcp_server")}
+    chain = figures.longest_chain({name: imported & others.keys() for name, imported in others.items()})
+
+    assert len(chain) <= 12, chain
+
+
+def test_imports_inside_functions_become_fewer(code: figures.Code) -> None:
+    assert len(code.hidden_imports) <= 90, code.hidden_imports
+
+
+def test_no_function_is_longer_than_a_screen(code: figures.Code) -> None:
+    assert {name: lines for name, lines in code.functions.items() if lines > 59} == {}
+
+
+def test_a_circle_and_a_chain_are_found() -> None:
+    chain = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset[str]()}
+
+    assert figures.longest_chain(chain) == ["a", "b", "c"]
+    assert figures.single_importers(chain) == ["b", "c"]
+    assert set(figures.cycles({**chain, "c": frozenset({"a"})})) == {"a", "b", "c"}
