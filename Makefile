@@ -9,7 +9,7 @@ LOCK := constraints.txt
 PIP := PIP_CONSTRAINT=$(LOCK) PIP_BUILD_CONSTRAINT=$(LOCK) \
   $(BIN)/python -m pip install -c $(LOCK) --quiet --disable-pip-version-check
 STAMPS := .stamps
-BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/version.py $(wildcard $(LOCK))
+BUILD_FILES := pyproject.toml hatch_build.py scripts/assets.py scripts/vectors.py scripts/version.py $(wildcard $(LOCK))
 # `make bench BENCHMARKS=benchmarks/x.py` runs one.
 BENCHMARKS ?=
 # `make test TESTS=tests/chat` runs a part.
@@ -22,8 +22,9 @@ WORKERS ?= -n auto --dist loadfile
 MINUTES ?= 20
 # `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
 CASES ?= 200000
+CONVERSATIONS ?= 5000
 
-.PHONY: help run test coverage quick check e2e bench soak fuzz docs records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,8 +38,10 @@ test: test-setup  ## everything: Python, front end, real browser, MCP conformanc
 	$(PYTEST) $(WORKERS) $(TESTS)
 	$(if $(COVERAGE),@$(BIN)/python scripts/coverage_table.py)
 
-coverage: test-setup  ## the tests under coverage, subprocesses included, and a table of the packages
-	@$(MAKE) --no-print-directory test COVERAGE=yes
+coverage: $(STAMPS)/dev assets  ## the tests of `make quick` under coverage: a table of the packages, and a floor
+	@$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q --quick $(WORKERS) $(TESTS)
+	@$(BIN)/python scripts/coverage_table.py $(if $(filter tests,$(TESTS)),--floor)
 
 quick: $(STAMPS)/dev assets  ## the tests that need nothing but Python
 	$(BIN)/pytest -q --quick $(WORKERS) $(TESTS)
@@ -63,14 +66,21 @@ soak: test-setup  ## many people and kills of everything for MINUTES (20)
 fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up to half an hour
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(CASES)
 
+compat: test-setup  ## operate the shell and apps in DIR, a project of ui-engine or frictionless, in Chromium
+	PYTHONPATH=tests $(BIN)/python -m compat.walk $(DIR)
+
+differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations with our MCP core and with the SDK
+	CONVERSATIONS=$(CONVERSATIONS) $(BIN)/pytest tests/conformance/test_differential.py
+
 docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its reference from the code
 	$(BIN)/python scripts/settings.py
 	$(BIN)/python scripts/reference.py
 	$(BIN)/mkdocs build --strict
 
-records: test-setup  ## write again what is recorded or generated: surface, wire, settings, reference, journeys
+records: test-setup  ## write again what is recorded or generated: surface, tools, wire, settings, reference, journeys
 	$(BIN)/python scripts/wire.py
 	$(BIN)/python scripts/contract.py
+	$(BIN)/python scripts/tool_list.py
 	$(BIN)/python scripts/surface.py --write
 	$(BIN)/python scripts/settings.py
 	$(BIN)/python scripts/reference.py
@@ -102,7 +112,7 @@ lock: $(BIN)/python  ## write constraints.txt: the newest versions that fit toge
 
 clean:  ## remove everything that was built
 	rm -rf $(VENV) $(STAMPS) .clients build dist release web/node_modules
-	rm -rf src/ui_mcp/bundle/base/html src/ui_mcp/bundle/web src/ui_mcp/bundle/agents
+	rm -rf src/ui_mcp/bundle/base/html src/ui_mcp/bundle/web src/ui_mcp/bundle/agents src/ui_mcp/bundle/vectors
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # --- set-up, each step done once -------------------------------------------------------------------------------------
