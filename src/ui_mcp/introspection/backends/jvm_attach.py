@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from ui_mcp.errors import UiNotEnabledError
 
 SECONDS = 10.0
+START_SECONDS = 5.0
 _PROC = Path("/proc")
 
 
@@ -50,6 +51,7 @@ def load_agent(pid: int, jar: Path, options: str) -> None:
         UiNotEnabledError: the JVM refuses; `details["reason"]` names the cause.
     """
     check(pid)
+    _await_initialized(_PROC / str(pid))
     answer = _send_command(_attach_socket(pid), ["load", "instrument", "false", f"{jar}={options}"])
     # The status in the first line is 0 even if dynamic agents are disabled: only the text has the result.
     if "return code: 0" in answer:
@@ -88,6 +90,33 @@ def check(pid: int) -> None:
         raise _cannot_attach("NOT_A_JVM", pid, "It is not a Java program.", start=False)
     if any("+DisableAttachMechanism" in word for word in _command_line(pid)):
         raise _cannot_attach("ATTACH_DISABLED", pid, "It was started with -XX:+DisableAttachMechanism;")
+
+
+def _await_initialized(home: Path) -> None:
+    """Wait until a JVM that was just started has initialized, which its watcher thread tells, or is old enough.
+
+    Before that, HotSpot takes the signal for a request to print a thread dump, or fails to load any agent.
+    """
+    while _age(home) < START_SECONDS and not _has_thread(home, "VM Periodic"):
+        sleep(0.01)
+
+
+def _age(home: Path) -> float:
+    """Return for how many seconds a process has been running; infinity if it has ended."""
+    try:
+        fields = (home / "stat").read_text().rpartition(")")[2].split()
+        uptime = float((_PROC / "uptime").read_text().split()[0])
+    except OSError:
+        return float("inf")
+    return uptime - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+
+
+def _has_thread(home: Path, name: str) -> bool:
+    for comm in home.glob("task/*/comm"):
+        with suppress(OSError):
+            if comm.read_text().startswith(name):
+                return True
+    return False
 
 
 def _attach_socket(pid: int) -> Path:
