@@ -101,7 +101,8 @@ release: test-setup  ## wheel, sdist and executable in release/, each tried in a
 
 ci: test-setup  ## what must pass before a change lands
 	@$(MAKE) --no-print-directory check
-	@$(MAKE) --no-print-directory test
+	@rm -rf .pytest_cache
+	@$(MAKE) --no-print-directory test || $(BIN)/python scripts/rerun_failed.py
 
 audit: $(STAMPS)/run $(STAMPS)/node  ## ask the advisory databases about every dependency (needs the internet)
 	@$(BIN)/python scripts/audit.py
