@@ -60,6 +60,12 @@ class Code:
         ]
 
     @cached_property
+    def lazy_imports(self) -> dict[str, list[tuple[str, str]]]:
+        """What each module imports on first call, by `discovery.lazy`: names with their targets."""
+        found = {name: list(_lazy(tree)) for name, tree in self.trees.items()}
+        return {name: lazy for name, lazy in found.items() if lazy}
+
+    @cached_property
     def functions(self) -> dict[str, int]:
         """Lines of every function, without decorators."""
         return {
@@ -107,6 +113,14 @@ def _top_level(tree: ast.Module) -> set[ast.stmt]:
         if isinstance(node, ast.If | ast.Try | ast.With):
             waiting += [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
     return found
+
+
+def _lazy(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield (name, "module:name") of every `name = lazy("module:name")`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("lazy"), [ast.Constant(str(target))])):
+                yield name, target
 
 
 def _comments(file: Path) -> int:
@@ -177,6 +191,10 @@ def figures(root: Path) -> dict[str, tuple[str, list[str]]]:
         "import cycles, hidden counted": (str(int(bool(cycles(everything)))), cycles(everything)),
         "longest import chain": (str(len(chain)), chain),
         "imports inside functions": (str(len(code.hidden_imports)), code.hidden_imports),
+        "lazy imports": (
+            str(sum(map(len, code.lazy_imports.values()))),
+            [f"{name} {target}" for name, found in code.lazy_imports.items() for _, target in found],
+        ),
         "modules imported by exactly one": (str(len(single)), single),
         f"modules under {SHORT} lines": (str(len(short)), short),
         "function lines: median, p95, maximum": (

@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError, LifecycleError, UnknownToolError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
@@ -16,6 +18,18 @@ from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
+
+# Most projects have no gateway.
+if TYPE_CHECKING:
+    from ui_mcp.gateway.config.agreement import load_agreed
+    from ui_mcp.gateway.config.configuration import GatewayOptions
+    from ui_mcp.gateway.runner import open_gateway
+    from ui_mcp.gateway.toolset import GatewayToolset
+else:
+    load_agreed = lazy("ui_mcp.gateway.config.agreement:load_agreed")
+    GatewayOptions = lazy("ui_mcp.gateway.config.configuration:GatewayOptions")
+    open_gateway = lazy("ui_mcp.gateway.runner:open_gateway")
+    GatewayToolset = lazy("ui_mcp.gateway.toolset:GatewayToolset")
 
 _log = logger("gateway")
 
@@ -61,10 +75,6 @@ class MountedGateway:
         return self._toolsets[file]
 
     async def _serve(self, file: str, project: Path, *, task_status: anyio.abc.TaskStatus[Toolset]) -> None:
-        from ui_mcp.gateway.config.agreement import load_agreed
-        from ui_mcp.gateway.config.configuration import GatewayOptions
-        from ui_mcp.gateway.runner import open_gateway
-        from ui_mcp.gateway.toolset import GatewayToolset
 
         options = GatewayOptions(file, load=partial(load_agreed, project=project))
         async with open_gateway(

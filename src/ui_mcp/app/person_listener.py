@@ -3,15 +3,25 @@
 import socket
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ui_mcp.config import Config
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.ui.http.person import PersonListeners, ui_person_app
 from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind
+from ui_mcp.webserver.server import App, LazyRoutes, bind
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.app.watch_routes import person_timeline_and_approvals, waiting
+    from ui_mcp.ui.http.chat_routes import person_chat_routes
+else:
+    person_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:person_timeline_and_approvals")
+    waiting = lazy("ui_mcp.app.watch_routes:waiting")
+    person_chat_routes = lazy("ui_mcp.ui.http.chat_routes:person_chat_routes")
 
 PERSON_PORT = 8002
 CHAT = ("/chat",)
@@ -41,22 +51,8 @@ def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_p
     remember_port(workspace.base, person_port)
     access = Access(str(person_port))
 
-    async def waiting() -> int:
-        from ui_mcp.app.watch_routes import waiting
-
-        return await waiting(host)
-
-    routes = [LazyRoutes(LAZY_PATHS, partial(_watching, host, access)), LazyRoutes(CHAT, partial(_chat, host, config))]
-    return ui_person_app(host, config, PersonListeners(ui_port, person_port, waiting), access, routes)
-
-
-def _chat(host: UiServer, config: Config) -> Routes:
-    from ui_mcp.ui.http.chat_routes import person_chat_routes
-
-    return person_chat_routes(host, config.chat.rate)
-
-
-def _watching(host: UiServer, access: Access) -> Routes:
-    from ui_mcp.app import watch_routes
-
-    return watch_routes.person_timeline_and_approvals(host, access)
+    routes = [
+        LazyRoutes(LAZY_PATHS, partial(person_timeline_and_approvals, host, access)),
+        LazyRoutes(CHAT, partial(person_chat_routes, host, config.chat.rate)),
+    ]
+    return ui_person_app(host, config, PersonListeners(ui_port, person_port, partial(waiting, host)), access, routes)

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import anyio
 
 from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.app.person_listener import PERSON_PORT
 from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
+from ui_mcp.discovery import lazy
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import CAPABILITY, QUIET_SECONDS
 from ui_mcp.ui.instance import ListenPorts, token_file
@@ -17,6 +19,14 @@ from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import person_link
 from ui_mcp.webserver.server import LazyApp, bind, listening, port_of
+
+# The first page comes before the MCP server, which takes a while to import.
+if TYPE_CHECKING:
+    from ui_mcp.mcp_server.transports.routes import McpRoutes
+    from ui_mcp.ui.mcp import ui_definition
+else:
+    McpRoutes = lazy("ui_mcp.mcp_server.transports.routes:McpRoutes")
+    ui_definition = lazy("ui_mcp.ui.mcp:ui_definition")
 
 UI_PORT = 8000
 MCP_PORT = 8001
@@ -65,9 +75,6 @@ async def serve_on_ports(
 
 
 async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp) -> None:
-    from ui_mcp.mcp_server.transports.routes import McpRoutes
-    from ui_mcp.ui.mcp import ui_definition
-
     async with mounted_gateway(host, announcements) as gateway:
         experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
         endpoints = McpRoutes(ui_definition(host, announcements, gateway, experimental=experimental))

@@ -6,12 +6,14 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from typing import TYPE_CHECKING
 
 from anyio import create_memory_object_stream, create_task_group
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.app.person_listener import CHAT, LAZY_PATHS, bind_person, person_app_beside
 from ui_mcp.config import Config
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.protected import gateway_places
 from ui_mcp.log import logger
@@ -35,6 +37,26 @@ from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.wire import OutputKind
 from ui_mcp.workspace import Workspace
+
+# A page is served before any of these is needed, and few servers need all.
+if TYPE_CHECKING:
+    from ui_mcp.app.watch_routes import mcp_timeline_and_approvals, ui_timeline_and_approvals
+    from ui_mcp.ui.http.chat_routes import mcp_chat_routes, ui_chat_routes
+    from ui_mcp.ui.http.guide_routes import guide_routes
+    from ui_mcp.ui.http.publisher_routes import publisher_app
+    from ui_mcp.ui.http.tool_routes import api_routes
+    from ui_mcp.ui.publisher import Publisher
+    from ui_mcp.ui.toolset import all_tools
+else:
+    mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
+    ui_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:ui_timeline_and_approvals")
+    mcp_chat_routes = lazy("ui_mcp.ui.http.chat_routes:mcp_chat_routes")
+    ui_chat_routes = lazy("ui_mcp.ui.http.chat_routes:ui_chat_routes")
+    guide_routes = lazy("ui_mcp.ui.http.guide_routes:guide_routes")
+    publisher_app = lazy("ui_mcp.ui.http.publisher_routes:publisher_app")
+    api_routes = lazy("ui_mcp.ui.http.tool_routes:api_routes")
+    Publisher = lazy("ui_mcp.ui.publisher:Publisher")
+    all_tools = lazy("ui_mcp.ui.toolset:all_tools")
 
 _log = logger("host")
 
@@ -106,10 +128,10 @@ def _pages_app(
     """Build the application of the UI port, without its security middleware."""
     routes = [
         *person_links(person_port),
-        ui_timeline_and_approvals(host),
+        LazyRoutes(LAZY_PATHS, partial(ui_timeline_and_approvals, host)),
         *ui_routes(host, tokens),
-        ui_chat(host, configured.config.chat.rate),
-        ui_guides(host),
+        LazyRoutes(CHAT, partial(ui_chat_routes, host, configured.config.chat.rate)),
+        LazyRoutes(GUIDES, partial(guide_routes, host, partial(refuse_uninvited, host))),
     ]
     return ui_app(Pages(host, configured.workspace, decorate, aliases), routes)
 
@@ -117,9 +139,6 @@ def _pages_app(
 async def publish(config: Config, sessions: SessionRegistry, subscriptions: MemoryObjectReceiveStream[str]) -> None:
     """Run the publisher from the first subscription of an app on; its failure affects nothing else."""
     first = await subscriptions.receive()
-    from ui_mcp.ui.http.publisher_routes import publisher_app  # lazy: few projects subscribe to anything
-    from ui_mcp.ui.publisher import Publisher
-
     publisher = Publisher(config.publisher, publisher_app, config.server.allowed_users)
     publisher.subscribe(first)
     try:
@@ -174,90 +193,24 @@ def bind_lasting(workspace: Workspace, config: Config, listen_ports: ListenPorts
 
 def guarded_mcp_app(host: UiServer, rules: AccessRules, transports: App | None = None) -> App:
     """Build the application of the MCP port with its security middleware."""
-    return SecurityMiddleware(
-        mcp_app([*mcp_routes(host), mcp_tools(host), mcp_chat(host), mcp_timeline_and_approvals(host)], transports),
-        rules,
-    )
+    routes = [
+        *mcp_routes(host),
+        LazyRoutes(("/api", "/app"), partial(_mcp_tools, host)),
+        LazyRoutes(CHAT, partial(mcp_chat_routes, host)),
+        LazyRoutes(LAZY_PATHS, partial(mcp_timeline_and_approvals, host)),
+    ]
+    return SecurityMiddleware(mcp_app(routes, transports), rules)
 
 
-def mcp_tools(host: UiServer) -> LazyRoutes:
-    """Return the tools and guides of the MCP port as HTTP routes, imported on the first request."""
+def _mcp_tools(host: UiServer) -> Routes:
+    """Return the tools and guides of the MCP port as HTTP routes."""
+    own = LazyToolset(partial(all_tools, host), host.wait_configured)
 
-    def make() -> Routes:
-        from ui_mcp.ui.http.guide_routes import guide_routes
-        from ui_mcp.ui.http.tool_routes import api_routes
+    def toolset() -> Toolset:
+        return Combined([own, host.gateway]) if host.gateway else own
 
-        own = LazyToolset(partial(build_tools, host), host.wait_configured)
-
-        def toolset() -> Toolset:
-            return Combined([own, host.gateway]) if host.gateway else own
-
-        readmes = ("/api/readme/{app}", "/app/{app}/readme")  # the second is the address of frictionless
-        return [*guide_routes(host, readmes=readmes), *api_routes(toolset)]
-
-    return LazyRoutes(("/api", "/app"), make)
-
-
-def build_tools(host: UiServer) -> Toolset:
-    """Import and build the tools of the UI; takes 0.3 s, in a worker thread."""
-    from ui_mcp.ui.toolset import all_tools
-
-    return all_tools(host)
-
-
-def ui_guides(host: UiServer) -> LazyRoutes:
-    """Return the guides of the UI port, imported on the first request."""
-
-    def make() -> Routes:
-        from ui_mcp.ui.http.guide_routes import guide_routes
-
-        return guide_routes(host, partial(refuse_uninvited, host))
-
-    return LazyRoutes(GUIDES, make)
-
-
-def ui_chat(host: UiServer, per_second: float) -> LazyRoutes:
-    """Return the read-only chat routes of the UI port, imported on the first request."""
-
-    def make() -> Routes:
-        from ui_mcp.ui.http.chat_routes import ui_chat_routes
-
-        return ui_chat_routes(host, per_second)
-
-    return LazyRoutes(CHAT, make)
-
-
-def mcp_chat(host: UiServer) -> LazyRoutes:
-    """Return the chat routes of the MCP port, imported on the first request."""
-
-    def make() -> Routes:
-        from ui_mcp.ui.http.chat_routes import mcp_chat_routes
-
-        return mcp_chat_routes(host)
-
-    return LazyRoutes(CHAT, make)
-
-
-def ui_timeline_and_approvals(host: UiServer) -> LazyRoutes:
-    """Return the timeline and approval routes of the UI port, imported on the first request."""
-
-    def make() -> Routes:
-        from ui_mcp.app import watch_routes
-
-        return watch_routes.ui_timeline_and_approvals(host)
-
-    return LazyRoutes(LAZY_PATHS, make)
-
-
-def mcp_timeline_and_approvals(host: UiServer) -> LazyRoutes:
-    """Return the timeline and approval routes of the MCP port, imported on the first request."""
-
-    def make() -> Routes:
-        from ui_mcp.app import watch_routes
-
-        return watch_routes.mcp_timeline_and_approvals(host)
-
-    return LazyRoutes(LAZY_PATHS, make)
+    readmes = ("/api/readme/{app}", "/app/{app}/readme")  # the second is the address of frictionless
+    return [*guide_routes(host, readmes=readmes), *api_routes(toolset)]
 
 
 def ui_rules(config: Config, ports: frozenset[int], tokens: OneTimeTokens, person_port: int) -> AccessRules:

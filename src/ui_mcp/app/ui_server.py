@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
 
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
@@ -11,6 +13,16 @@ from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
 
+# An agent's first answer needs neither the web stack nor Lua.
+if TYPE_CHECKING:
+    from ui_mcp.app.ui_http_server import serve_on_ports
+    from ui_mcp.app.ui_listeners import run_listeners
+    from ui_mcp.lua_runtime.fork_server import prestart
+else:
+    serve_on_ports = lazy("ui_mcp.app.ui_http_server:serve_on_ports")
+    run_listeners = lazy("ui_mcp.app.ui_listeners:run_listeners")
+    prestart = lazy("ui_mcp.lua_runtime.fork_server:prestart")
+
 
 def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = ()) -> int:
     """Serve on fixed ports until interrupted; `directories` are allowed besides the project."""
@@ -18,8 +30,6 @@ def run_serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...] = (
 
 
 async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...]) -> int:
-    from ui_mcp.app.ui_http_server import serve_on_ports
-
     to_stderr(flags.get("logging.verbosity", 0))
     announcements, listen_ports = Announcements(), ListenPorts()
     async with until_signalled(), open_host(flags, listen_ports, announcements, directories) as host:
@@ -35,12 +45,8 @@ async def open_host(
     """Open the UI server; the web stack is imported when it starts running."""
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
-        from ui_mcp.lua_runtime.fork_server import prestart
-
         if configured.config.lua.host == "process":
             prestart()
-        from ui_mcp.app.ui_listeners import run_listeners
-
         return run_listeners(host, configured, listen_ports, announcements)
 
     host = UiServer(serve, flags, announcements, directories)

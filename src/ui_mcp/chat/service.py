@@ -24,6 +24,7 @@ from ui_mcp.chat.message import (
     next_id,
     optional_id,
 )
+from ui_mcp.chat.sqlite_store import SqliteStore
 from ui_mcp.chat.store import ChatStore, Post, Query
 from ui_mcp.chat.tail import Tail
 from ui_mcp.config import Config
@@ -57,15 +58,12 @@ async def open_store(
 
 
 async def _open(url: str, poll: float, connect_timeout: float) -> ChatStore:
-    # Imported lazily, so that only the driver in use is loaded.
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
-        from ui_mcp.chat.sqlite_store import SqliteStore
-
         return await SqliteStore.open(Path(unquote(url.removeprefix("sqlite:///"))), poll=poll)
     if scheme in {"postgresql", "postgres"}:
         with postgres_driver():
-            from ui_mcp.chat.postgres_store import PostgresStore
+            from ui_mcp.chat.postgres_store import PostgresStore  # its driver is optional
         return await PostgresStore.open(url, connect_timeout=connect_timeout)
     raise ConfigError(f"storage.url {scheme}://… is neither sqlite:///PATH nor postgresql://…", key="storage.url")
 

@@ -6,8 +6,16 @@ are configured in an nlui.yaml (see `nlui init`). Talk to it with `ui-mcp chat p
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.agent_runner import AgentOptions, run_agent
+else:
+    AgentOptions = lazy("ui_mcp.app.agent_runner:AgentOptions")
+    run_agent = lazy("ui_mcp.app.agent_runner:run_agent")
 
 HELP = "run an assistant in a project's chat"
 
@@ -24,6 +32,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.agent_runner import AgentOptions, run_agent
-
     return run_agent(AgentOptions(options.dir, options.config, options.conversation, options.verbosity))

@@ -12,8 +12,17 @@ These commands act for you: they need a terminal, or a token with the role human
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.approvals import ApprovalCommand, open_person_pages, run_command
+else:
+    ApprovalCommand = lazy("ui_mcp.app.commands.approvals:ApprovalCommand")
+    open_person_pages = lazy("ui_mcp.app.commands.approvals:open_person_pages")
+    run_command = lazy("ui_mcp.app.commands.approvals:run_command")
 
 HELP = "answer pending calls, or sign your browser in to answer them"
 ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forget")
@@ -45,8 +54,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.approvals import ApprovalCommand, open_person_pages, run_command
-
     if options.action == "open":
         return open_person_pages(browser=not options.no_browser)
     covers = dict(entry.partition("=")[::2] for entry in options.covers) if options.covers else None

@@ -11,15 +11,22 @@ Attached targets are listed by the tool ui_targets of the server for the same di
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.attach import run_attach
+    from ui_mcp.introspection.backends import backends
+else:
+    run_attach = lazy("ui_mcp.app.commands.attach:run_attach")
+    backends = lazy("ui_mcp.introspection.backends:backends")
 
 HELP = "let agents inspect and operate a JavaFX or Swing program or a web page"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    from ui_mcp.introspection.backends import backends  # lazy: the help of all commands does not need it
-
     shared.directory(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("pid", nargs="?", type=int, metavar="PID", help="process id of a running JavaFX or Swing program")
@@ -34,6 +41,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.attach import run_attach
-
     return run_attach(options)

@@ -15,8 +15,15 @@ UI_MCP_TOKEN. Without --port or an action, it serves MCP over stdin and stdout. 
 
 import argparse
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.chat import run_chat
+else:
+    run_chat = lazy("ui_mcp.app.commands.chat:run_chat")
 
 HELP = "serve or join the chat between people and agents"
 
@@ -68,6 +75,4 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.chat import run_chat
-
     return run_chat(options)

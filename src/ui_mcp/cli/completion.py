@@ -16,6 +16,9 @@ from argcomplete import autocomplete
 from argcomplete.completers import BaseCompleter, DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
+from ui_mcp.cli import nlui
+from ui_mcp.cli.main import parser_of_all
+
 HELP = "print a completion script for bash, zsh or fish"
 SHELLS = ("bash", "zsh", "fish")
 PROGRAMS = ("ui-mcp", "nlui")
@@ -41,11 +44,7 @@ def complete(program: str) -> None:
 def parser_of(program: str) -> argparse.ArgumentParser:
     """Return a parser of everything that can follow `ui-mcp` or `nlui`."""
     if program == "ui-mcp":
-        from ui_mcp.cli.main import parser_of_all
-
         return parser_of_all()
-    from ui_mcp.cli import nlui
-
     parser = argparse.ArgumentParser(program)
     nlui.arguments(parser)
     return parser

@@ -5,6 +5,14 @@ The directory is deleted when you stop the demo.
 """
 
 import argparse
+from typing import TYPE_CHECKING
+
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.demo import run_demo
+else:
+    run_demo = lazy("ui_mcp.app.commands.demo:run_demo")
 
 HELP = "see the example apps in your browser"
 
@@ -17,6 +25,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.demo import run_demo
-
     return run_demo(options.app, browser=not options.no_browser)

@@ -3,6 +3,22 @@
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
+
+from ui_mcp import processes  # noqa: F401 - first of all, because it records the parent process
+from ui_mcp.discovery import lazy
+
+# Only after stdout is reserved, and no more than the command needs.
+if TYPE_CHECKING:
+    from ui_mcp.cli.completion import complete
+    from ui_mcp.cli.main import run
+    from ui_mcp.cli.nlui import run_words
+    from ui_mcp.lua_runtime.fork_server import prestart
+else:
+    complete = lazy("ui_mcp.cli.completion:complete")
+    run = lazy("ui_mcp.cli.main:run")
+    run_words = lazy("ui_mcp.cli.nlui:run_words")
+    prestart = lazy("ui_mcp.lua_runtime.fork_server:prestart")
 
 
 def main() -> int:
@@ -15,25 +31,18 @@ def main() -> int:
         _prepare(arguments)
         gc.disable()  # imports create no garbage; `processes.run` enables it again
     stdio = reserve_stdio() if speaks_on_stdio(arguments) else None
-    from ui_mcp.cli.main import run
-
     return run(arguments, stdio)
 
 
 def _start(program: str) -> None:
-    """Exit with completions if a shell asks for them; else do what must come before the slow imports."""
+    """Exit with completions if a shell asks for them."""
     if "_ARGCOMPLETE" in os.environ:
-        from ui_mcp.cli.completion import complete
-
         complete(program)
-    from ui_mcp import processes  # noqa: F401 - records the parent process
 
 
 def _prepare(arguments: list[str]) -> None:
     """Start the fork server of the Lua workers while the server is being imported."""
     if not {"-h", "--help"} & set(arguments):
-        from ui_mcp.lua_runtime.fork_server import prestart
-
         prestart()
 
 
@@ -57,8 +66,6 @@ def nlui_main() -> int:
 def run_nlui(words: list[str]) -> int:
     """Run one command line of nlui."""
     stdio = reserve_stdio() if nlui_speaks_on_stdio(words) else None
-    from ui_mcp.cli.nlui import run_words
-
     return run_words(words, stdio)
 
 

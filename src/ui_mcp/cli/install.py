@@ -5,10 +5,19 @@ and --force keeps your version as FILE.bak.
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.ui.installer import install
+    from ui_mcp.ui.own_files import settle
+else:
+    install = lazy("ui_mcp.ui.installer:install")
+    settle = lazy("ui_mcp.ui.own_files:settle")
 
 HELP = "install skills, guides and scripts into a project"
 
@@ -19,9 +28,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.ui.installer import install
-    from ui_mcp.ui.own_files import settle
-
     workspace = Workspace.at(options.dir)
     if workspace.base.is_dir():
         settle(workspace)

@@ -5,8 +5,15 @@ The UI is served on free ports once the agent calls ui_start.
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.ui_stdio import run_stdio
+else:
+    run_stdio = lazy("ui_mcp.app.ui_stdio:run_stdio")
 
 HELP = "serve an agent over stdin and stdout"
 
@@ -16,6 +23,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.ui_stdio import run_stdio
-
     return run_stdio(options.dir, shared.flags_of(options), *options.stdio, directories=tuple(options.allow_dir))

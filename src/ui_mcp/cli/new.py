@@ -7,8 +7,15 @@ A name consists of lower-case letters and digits with single hyphens. An existin
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.new import run_new
+else:
+    run_new = lazy("ui_mcp.app.commands.new:run_new")
 
 HELP = "create an app to start from"
 
@@ -20,6 +27,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.new import run_new
-
     return run_new(options)

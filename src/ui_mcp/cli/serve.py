@@ -4,8 +4,15 @@ MCP clients connect to http://127.0.0.1:8001/mcp (streamable HTTP) or http://127
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.ui_server import run_serve
+else:
+    run_serve = lazy("ui_mcp.app.ui_server:run_serve")
 
 HELP = "run UI and MCP servers on fixed ports"
 
@@ -27,6 +34,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.ui_server import run_serve
-
     return run_serve(options.dir, shared.flags_of(options), tuple(options.allow_dir))

@@ -6,10 +6,19 @@ ui-mcp theme audit APP [THEME]       list the classes of an app that no theme de
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import dumps
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
+else:
+    audit_classes = lazy("ui_mcp.ui.themes:audit_classes")
+    list_classes = lazy("ui_mcp.ui.themes:list_classes")
+    list_themes = lazy("ui_mcp.ui.themes:list_themes")
 
 HELP = "list themes and their classes, or check an app against them"
 
@@ -27,8 +36,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
-
     workspace = Workspace.at(options.dir)
     match options.action:
         case "list":

@@ -7,8 +7,15 @@ Roles: human, agent, orchestrator, observer, admin.
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.token import run_action
+else:
+    run_action = lazy("ui_mcp.app.commands.token:run_action")
 
 HELP = "manage tokens of people and agents"
 
@@ -37,6 +44,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.token import run_action
-
     return run_action(options)

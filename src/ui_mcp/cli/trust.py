@@ -6,8 +6,15 @@ project. Agreements are stored in your own configuration directory.
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from ui_mcp.app.commands.trust import run_trust
+else:
+    run_trust = lazy("ui_mcp.app.commands.trust:run_trust")
 
 HELP = "agree to project settings that widen rights"
 
@@ -19,6 +26,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ui_mcp.app.commands.trust import run_trust
-
     return run_trust(options.dir, yes=options.yes, revoke=options.revoke)

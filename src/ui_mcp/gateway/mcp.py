@@ -1,13 +1,14 @@
 """What MCP clients of the gateway see: its own resources, and resources and prompts of mounted servers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import anyio
 import anyio.lowlevel
 
 from ui_mcp.agent.tools import ControlTools, TurnControl
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.configuration import GatewayOptions
@@ -27,6 +28,12 @@ from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceConten
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Combined, LazyToolset, Toolset
 from ui_mcp.version import bundled_version
+
+# Few clients lend their model, and the loop is large.
+if TYPE_CHECKING:
+    from ui_mcp.gateway.ask_tool import AskToolset
+else:
+    AskToolset = lazy("ui_mcp.gateway.ask_tool:AskToolset")
 
 JSON = "application/json"
 ASK = "nlui__ask"
@@ -288,7 +295,7 @@ class SamplingToolset:
 
     def __init__(self, offered: Toolset, instructions: Callable[[], str]) -> None:
         self._offered = offered
-        self._asking = LazyToolset(lambda: _ask_toolset(offered, instructions), anyio.lowlevel.checkpoint)
+        self._asking = LazyToolset(lambda: AskToolset(offered, instructions), anyio.lowlevel.checkpoint)
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         lends = call.ask_client is not None and call.capabilities.get("sampling") is not None
@@ -296,12 +303,6 @@ class SamplingToolset:
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         return await (self._asking if name == ASK else self._offered).call(name, arguments, call)
-
-
-def _ask_toolset(offered: Toolset, instructions: Callable[[], str]) -> Toolset:
-    from ui_mcp.gateway.ask_tool import AskToolset  # lazy: few clients lend their model, and the loop is large
-
-    return AskToolset(offered, instructions)
 
 
 def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> ServerDefinition:

@@ -6,10 +6,12 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from platformdirs import user_cache_path
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.config import loader
@@ -22,6 +24,13 @@ from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
+
+# Most gateways never open a port.
+if TYPE_CHECKING:
+    from ui_mcp.gateway.listeners import serve_approvals, show_link
+else:
+    serve_approvals = lazy("ui_mcp.gateway.listeners:serve_approvals")
+    show_link = lazy("ui_mcp.gateway.listeners:show_link")
 
 POLL_SECONDS = 0.5
 
@@ -167,8 +176,6 @@ class _AnswerPage:
             await asked.wait()
         finally:
             stop()
-
-        from ui_mcp.gateway.listeners import serve_approvals, show_link  # lazy: most gateways never open a port
 
         def opened(url: str) -> None:
             self._own_url = f"{url}/approvals"

@@ -16,6 +16,8 @@ from ui_mcp.mcp_client.http_headers import header_map
 from ui_mcp.mcp_client.negotiation import Mode
 from ui_mcp.mcp_client.server_process import ShutdownTimeouts, stdio_server
 from ui_mcp.mcp_client.session import Session
+from ui_mcp.mcp_client.sse import sse_session
+from ui_mcp.mcp_client.streamable_http import http_session
 from ui_mcp.mcp_client.transport import (
     Address,
     Command,
@@ -166,10 +168,6 @@ def _open_transport(
 ) -> AbstractAsyncContextManager[Session]:
     if isinstance(address, Command):
         return stdio_server(address, handlers, options.mode, options.shutdown_timeouts)
-    # Lazily, because only servers behind a URL need an HTTP client.
-    from ui_mcp.mcp_client.sse import sse_session
-    from ui_mcp.mcp_client.streamable_http import http_session
-
     if isinstance(address, HttpUrl):
         return http_session(address, handlers, options.mode)
     return sse_session(address, handlers, options.mode)

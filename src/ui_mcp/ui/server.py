@@ -14,6 +14,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from ui_mcp import config as settings
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import (
     AlreadyRunningError,
     ConfigError,
@@ -39,8 +40,14 @@ from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import NewMessages
-    from ui_mcp.introspection.targets import TargetRegistry
+    from ui_mcp.introspection.targets import TargetRegistry, target_folder
     from ui_mcp.ui.chat import Chats
+    from ui_mcp.ui.introspected import served_ui
+else:  # importing chat and introspection would delay the server's first answer
+    TargetRegistry = lazy("ui_mcp.introspection.targets:TargetRegistry")
+    target_folder = lazy("ui_mcp.introspection.targets:target_folder")
+    Chats = lazy("ui_mcp.ui.chat:Chats")
+    served_ui = lazy("ui_mcp.ui.introspected:served_ui")
 
 
 _log = logger("host")
@@ -167,13 +174,9 @@ class UiServer:
             self.chats.close()
         return await self._tasks.__aexit__(kind, error, trace)
 
-    # Chat and introspection are imported on first use, because importing them would delay the server's first answer.
-
     @cached_property
     def chats(self) -> "Chats":
         """The chat of the current base directory."""
-        from ui_mcp.ui.chat import Chats
-
         return Chats(self.configured, self._announcements, self._tasks, self._forward_messages)
 
     def _forward_messages(self, new: "NewMessages") -> object:
@@ -187,9 +190,6 @@ class UiServer:
     @cached_property
     def targets(self) -> "TargetRegistry":
         """The UIs that introspection can inspect and operate."""
-        from ui_mcp.introspection.targets import TargetRegistry, target_folder
-        from ui_mcp.ui.introspected import served_ui
-
         return TargetRegistry(
             lambda: self.configured().config,
             lambda: target_folder(self.configured().workspace),

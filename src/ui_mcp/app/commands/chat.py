@@ -4,6 +4,7 @@ import csv
 import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 
 from ui_mcp.app import chat_server
 from ui_mcp.app.chat_server import as_person, open_chat_client
@@ -13,8 +14,15 @@ from ui_mcp.chat.message import Author, Draft, Message, Page, cursor, id_text, o
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tail import Follower
 from ui_mcp.chat.tools import Side
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run
+
+# Over stdio no web server is needed.
+if TYPE_CHECKING:
+    from ui_mcp.app.chat_http_server import run_http
+else:
+    run_http = lazy("ui_mcp.app.chat_http_server:run_http")
 
 AUTHORS: dict[Side, Author] = {"human": "user", "assistant": "assistant"}
 FIELDS = ("id", "ts", "author", "mime", "content")
@@ -26,8 +34,6 @@ def run_chat(options: Namespace) -> int:
     if options.action is not None:
         return _run_action(served, options)
     if options.port is not None:
-        from ui_mcp.app.chat_http_server import run_http  # lazy: over stdio no web server is needed
-
         return run_http(served, options.port)
     return chat_server.run_stdio(served, *options.stdio)
 

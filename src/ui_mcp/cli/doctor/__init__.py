@@ -5,12 +5,21 @@ and 1 otherwise.
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
 from ui_mcp.cli.doctor.findings import Finding, Health
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run as run_async
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.cli.doctor.machine import findings as machine_findings
+    from ui_mcp.cli.doctor.project import findings as project_findings
+else:
+    machine_findings = lazy("ui_mcp.cli.doctor.machine:findings")
+    project_findings = lazy("ui_mcp.cli.doctor.project:findings")
 
 HELP = "report what is installed, what is missing and how to fix it"
 SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
@@ -48,7 +57,5 @@ def _many(count: int, word: str) -> str:
 
 async def examine(base_dir: str) -> list[Finding]:
     """Return the findings of all checks, the machine's first."""
-    from ui_mcp.cli.doctor import machine, project
-
     workspace = Workspace.at(base_dir)
-    return [*await machine.findings(), *await project.findings(workspace)]
+    return [*await machine_findings(), *await project_findings(workspace)]

@@ -20,11 +20,25 @@ import difflib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ui_mcp.cli.main import ignore_broken_pipe, print_error
 from ui_mcp.cli.options import port
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 from ui_mcp.version import bundled_version
+
+if TYPE_CHECKING:
+    from ui_mcp.app.gateway_server import run_chat, run_http
+    from ui_mcp.app.gateway_stdio import run_stdio
+    from ui_mcp.cli.nlui.inspect import run_command
+    from ui_mcp.gateway.config.configuration import GatewayOptions
+else:
+    run_chat = lazy("ui_mcp.app.gateway_server:run_chat")
+    run_http = lazy("ui_mcp.app.gateway_server:run_http")
+    run_stdio = lazy("ui_mcp.app.gateway_stdio:run_stdio")
+    run_command = lazy("ui_mcp.cli.nlui.inspect:run_command")
+    GatewayOptions = lazy("ui_mcp.gateway.config.configuration:GatewayOptions")
 
 HELP = "use APIs and MCP servers as tools (same as nlui)"
 TAKES_ALL = True
@@ -67,8 +81,6 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
     if words and words[0] == "serve":
         words = words[1:]
     elif words and words[0] in COMMANDS:
-        from ui_mcp.cli.nlui.inspect import run_command
-
         return run_command(command_parser().parse_args(list(words)))
     if words and (near := _meant(words[0])):
         print(f"nlui: There is no command {words[0]!r}; did you mean {near!r}?", file=sys.stderr)
@@ -81,8 +93,6 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
 
 
 def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
-    from ui_mcp.gateway.config.configuration import GatewayOptions
-
     gateway_options = GatewayOptions(
         source=options.config or options.source,
         host=options.host,
@@ -93,11 +103,7 @@ def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
     if options.mcp:
         if stdio is None:
             raise RuntimeError("stdin and stdout were not set aside")
-        from ui_mcp.app.gateway_stdio import run_stdio
-
         return run_stdio(gateway_options, *stdio)
-    from ui_mcp.app.gateway_server import run_chat, run_http
-
     if options.mcp_sse or options.mcp_http:
         return run_http(gateway_options, options.mcp_port)
     return run_chat(gateway_options, options.port)

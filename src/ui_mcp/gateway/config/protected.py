@@ -2,12 +2,20 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_config_path
 
 from ui_mcp.config import Config
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import UiMcpError
 from ui_mcp.workspace import Workspace
+
+# Importing YAML is slow, and few projects have such a file.
+if TYPE_CHECKING:
+    from ui_mcp.gateway.config.parse import parse
+else:
+    parse = lazy("ui_mcp.gateway.config.parse:parse")
 
 
 def gateway_places(workspace: Workspace, config: Config) -> tuple[str, ...]:
@@ -23,8 +31,6 @@ def gateway_places(workspace: Workspace, config: Config) -> tuple[str, ...]:
 
 def _stores(file: Path) -> list[str]:
     """Return the data paths that a file names, without resolving its secrets; none if it is invalid."""
-    from ui_mcp.gateway.config.parse import parse  # importing YAML is slow, and few projects have such a file
-
     try:
         tree = parse(file.read_bytes())
     except (UiMcpError, OSError, ValueError, RecursionError):

@@ -2,12 +2,15 @@
 
 from typing import TYPE_CHECKING
 
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import Json, JsonObject
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
     from ui_mcp.gateway.openapi.json_schema import TimedValidator
+else:  # tools are listed without jsonschema
+    TimedValidator = lazy("ui_mcp.gateway.openapi.json_schema:TimedValidator")
 
 
 _ALTERNATIVES = frozenset({"anyOf", "oneOf"})
@@ -32,8 +35,6 @@ class Checker:
         Raises:
             UncheckableError: the schema is too complex for this value, or has a reference without target.
         """
-        from ui_mcp.gateway.openapi.json_schema import TimedValidator  # lazy: tools are listed without jsonschema
-
         self._validator = self._validator or TimedValidator(self._schema)
         found = self._validator.errors(value)
         if found is None:

@@ -8,7 +8,7 @@ from hmac import compare_digest
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
 from anyio import CancelScope, create_task_group, get_cancelled_exc_class, sleep, to_thread
@@ -17,6 +17,7 @@ from platformdirs import user_config_path, user_data_path
 
 from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import NotFoundError
 from ui_mcp.file_watcher import SavedFile
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -35,6 +36,12 @@ from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
 from ui_mcp.workspace import BUNDLE, Workspace
 
+# It imports Lua into the server.
+if TYPE_CHECKING:
+    from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
+else:
+    ThreadWorkerHost = lazy("ui_mcp.lua_runtime.worker_thread:ThreadWorkerHost")
+
 SQLITE = "sqlite:///"
 BUNDLED_LUA = BUNDLE / "base" / "lua"
 
@@ -42,8 +49,6 @@ BUNDLED_LUA = BUNDLE / "base" / "lua"
 def worker_host(config: Config) -> WorkerHost:
     if config.lua.host == "process":
         return ProcessWorkerHost()
-    from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost  # imports Lua into the server
-
     stop()
     return ThreadWorkerHost()
 

@@ -1,10 +1,11 @@
 """`ui_update`: is there a newer release, and are the project's files those of this one?"""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from anyio.to_thread import run_sync
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import tool
@@ -12,6 +13,12 @@ from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.installer import install
 from ui_mcp.ui.server import UiServer
 from ui_mcp.version import Version, bundled_version
+
+# The HTTP client would delay the first list of tools.
+if TYPE_CHECKING:
+    from ui_mcp.ui.update import newest_release
+else:
+    newest_release = lazy("ui_mcp.ui.update:newest_release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +35,6 @@ async def update(host: UiServer, args: UpdateArgs, call: Call) -> JsonObject:
     Files the user changed are kept, with the new text beside them as FILE.merge, under `conflicts`. `latest` is asked
     of update.index in the settings; without one, `hint` says so. The program itself is updated by the person.
     """
-    from ui_mcp.ui.update import newest_release  # lazy: the HTTP client would delay the first list of tools
-
     configured = host.configured()
     current = bundled_version()
     report: JsonObject = {"current": current}
