@@ -9,8 +9,8 @@ from conformance.tools import PIXEL, TOOLS
 from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import ServerDefinition
-from ui_mcp.mcp_server.prompts import PromptHandlers
 from ui_mcp.mcp_server.request import Request
+from ui_mcp.mcp_server.resources import PromptHandlers
 from ui_mcp.mcp_server.tools import Tools as ToolHandlers
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset

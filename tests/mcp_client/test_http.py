@@ -19,7 +19,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from mcp_server.definitions import sample_definition
 from ui_mcp.errors import MountError, UpstreamError
 from ui_mcp.gateway.approvals.model import from_json, to_json
 from ui_mcp.jsonrpc.messages import VERSION_KEY
@@ -135,7 +134,7 @@ async def test_fields_that_mcp_does_not_know_pass_unchanged() -> None:
 
     listed = listed_tool(tool)
     assert {key: listed[key] for key in TOOL} == TOOL
-    assert await call_result(sample_definition(), called) == result
+    assert await call_result(called) == result
     assert from_json(to_json(called)) == called
     assert client.notes == []
 

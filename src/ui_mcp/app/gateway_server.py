@@ -1,5 +1,6 @@
 """Serves `nlui` on ports: MCP over HTTP, and the chat page."""
 
+import socket
 import sys
 
 import anyio
@@ -7,21 +8,25 @@ import anyio
 from ui_mcp.app.commands.trust import offer
 from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
+from ui_mcp.gateway.approvals.http import health_route
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.config.settings import Mode
-from ui_mcp.gateway.listeners import serve_gateway
 from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.runner import open_gateway
+from ui_mcp.gateway.service import GatewayService
+from ui_mcp.gateway.source import health_json
 from ui_mcp.gateway.web.demo import demo_unless_configured
 from ui_mcp.gateway.web.service import chat_app, open_chat_page
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.responses import not_found_app
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
-from ui_mcp.webserver.server import bind, port_of
+from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
 
 _log = logger("gateway")
 
@@ -41,8 +46,28 @@ async def _http(options: GatewayOptions, port: int | None) -> int:
     listener = bind(host, chosen)
     mode: Mode = "host" if host in LOOPBACK else "guard"
     async with until_signalled(), open_gateway(options, mode=mode) as gateway:
-        await serve_gateway(gateway, gateway_definition(gateway, options), listener, host)
+        await _serve_mcp(gateway, gateway_definition(gateway, options), listener, host)
     return 0
+
+
+async def _serve_mcp(gateway: GatewayService, definition: ServerDefinition, listener: socket.socket, host: str) -> None:
+    """Serve MCP and health on one listener until cancelled."""
+    endpoints = McpRoutes(definition, post_path="/messages")
+    token = gateway.settings.server.token or None
+    rules = AccessRules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
+    app = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
+    async with listening(app, listener, gateway.settings.server.allowed_users):
+        sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
+        sys.stderr.flush()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            endpoints.close()
+
+
+def _health(gateway: GatewayService) -> JsonObject:
+    sources = health_json(gateway.health())
+    return {"status": "ok", "tools": len(gateway.catalog.entries()), "sources": sources}
 
 
 def run_chat(options: GatewayOptions, port: int | None) -> int:

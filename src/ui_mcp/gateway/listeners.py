@@ -1,4 +1,4 @@
-"""The gateway's own listeners: MCP over HTTP, and the approvals page."""
+"""The gateway's own listener for the approvals page."""
 
 import socket
 import sys
@@ -6,35 +6,12 @@ from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.config import LOOPBACK
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.approvals.http import ApprovalPages, Routes, approvals_app, health_route
+from ui_mcp.gateway.approvals.http import ApprovalPages, approvals_app
 from ui_mcp.gateway.service import GatewayService
-from ui_mcp.gateway.source import health_json
-from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.definition import ServerDefinition
-from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.webserver.person_app import person_link, person_listening
-from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
-from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
-
-
-async def serve_gateway(
-    gateway: GatewayService, definition: ServerDefinition, listener: socket.socket, host: str
-) -> None:
-    """Serve MCP and health on one listener until cancelled."""
-    endpoints = McpRoutes(definition, post_path="/messages")
-    token = gateway.settings.server.token or None
-    rules = AccessRules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
-    app = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
-    async with listening(app, listener, gateway.settings.server.allowed_users):
-        sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
-        sys.stderr.flush()
-        try:
-            await anyio.sleep_forever()
-        finally:
-            endpoints.close()
+from ui_mcp.webserver.server import bind, port_of
 
 
 async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
@@ -57,11 +34,6 @@ def show_link(url: str) -> None:
     out.flush()
 
 
-def approval_routes(gateway: GatewayService) -> Routes:
-    """Return the approval routes, for a listener that authenticates the person."""
-    return ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes()
-
-
 def _person_socket(gateway: GatewayService) -> socket.socket:
     """Bind the last used port if it is free: the browser keeps its credential per origin."""
     data = gateway.context.data
@@ -71,8 +43,3 @@ def _person_socket(gateway: GatewayService) -> socket.socket:
         listener = bind("127.0.0.1", 0)
     remember_port(data, port_of(listener))
     return listener
-
-
-def _health(gateway: GatewayService) -> JsonObject:
-    sources = health_json(gateway.health())
-    return {"status": "ok", "tools": len(gateway.catalog.entries()), "sources": sources}

@@ -18,8 +18,7 @@ from ui_mcp.gateway.sanitize import single_line
 from ui_mcp.gateway.source import Health, Kind
 from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.params import LOG_LEVELS
-from ui_mcp.toolkit.announcements import Announcements, ListKind
+from ui_mcp.toolkit.announcements import LOG_LEVELS, Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 
 _NOTICE_SECONDS = 0.1

@@ -15,9 +15,6 @@ HANDSHAKE_VERSION = "2025-11-25"
 MODERN_VERSION = "2026-07-28"
 UNSUPPORTED_VERSION = -32022
 RETRY_SECONDS = 5.0
-SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
-_CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
-_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _log = logger("mcp.client")
 Mode = Literal["auto", "legacy", "modern"]
 
@@ -86,15 +83,15 @@ async def initialize(session: Session) -> None:
 async def discover(session: Session) -> None:
     session.envelope = {
         messages.VERSION_KEY: MODERN_VERSION,
-        _CLIENT_INFO_KEY: CLIENT_INFO,
-        _CAPABILITIES_KEY: session.handlers.capabilities,
+        messages.CLIENT_KEY: CLIENT_INFO,
+        messages.CAPABILITIES_KEY: session.handlers.capabilities,
     }
     data = await session.request("server/discover", {})
     known = data.get("supportedVersions")
     if isinstance(known, list) and MODERN_VERSION not in known:
         raise UpstreamError(f"The server does not speak MCP {MODERN_VERSION}")
     meta = data.get(messages.META)
-    info: Json = meta.get(SERVER_INFO_KEY) if isinstance(meta, dict) else None
+    info: Json = meta.get(messages.SERVER_KEY) if isinstance(meta, dict) else None
     session.server_info = _server_info(data, info, modern=True)
 
 

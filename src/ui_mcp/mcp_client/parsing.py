@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ui_mcp.errors import UpstreamError
+from ui_mcp.jsonrpc.messages import SERVER_KEY
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.mcp_client import shapes
-from ui_mcp.mcp_client.negotiation import SERVER_INFO_KEY
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Annotations, Relayed, Tool, ToolResult
 
@@ -153,7 +153,7 @@ def tool_result(body: JsonObject) -> ToolResult:
     remarks = [Relayed({"type": "text", "text": f"Note: malformed result, {note}"}) for note in notes]
     flag, meta = body.get("isError"), body.get("_meta")
     # Our own envelope names this server instead.
-    kept = {key: value for key, value in _object(meta).items() if key != SERVER_INFO_KEY}
+    kept = {key: value for key, value in _object(meta).items() if key != SERVER_KEY}
     return ToolResult(
         content=(*(Relayed(block) for block in blocks), *remarks),
         structured=structured,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.request import Request
+from ui_mcp.mcp_server.results import StoreOverflow
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call
@@ -14,9 +15,6 @@ from ui_mcp.toolkit.toolset import Toolset
 
 ALIASES: Mapping[str, str] = MappingProxyType({"ui-mcp://": "ui://"})
 MAX_RESULT_CHARS = 60_000
-
-StoreOverflow = Callable[[str], Awaitable[str]]
-"""Stores a text that is too long for a result and returns its path."""
 
 
 class Prompts(Protocol):

@@ -9,8 +9,15 @@ import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.params import LOG_LEVELS
-from ui_mcp.toolkit.announcements import Announcement, ChannelEvent, ListChanged, ListKind, LogMessage, ResourceUpdated
+from ui_mcp.toolkit.announcements import (
+    LOG_LEVELS,
+    Announcement,
+    ChannelEvent,
+    ListChanged,
+    ListKind,
+    LogMessage,
+    ResourceUpdated,
+)
 
 QUIET_SECONDS = 0.1
 MAX_WAITING = 1024

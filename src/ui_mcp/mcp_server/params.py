@@ -2,12 +2,18 @@
 
 from typing import Any, NoReturn
 
-from ui_mcp.jsonrpc.messages import INVALID_PARAMS, META, VERSION_KEY, RpcError
+from ui_mcp.jsonrpc.messages import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    INVALID_PARAMS,
+    LOG_LEVEL_KEY,
+    META,
+    VERSION_KEY,
+    RpcError,
+)
 from ui_mcp.jsontypes import Json, JsonObject
-from ui_mcp.mcp_server.versions import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEVEL_KEY
+from ui_mcp.toolkit.announcements import LOG_LEVELS
 from ui_mcp.toolkit.tool import Era
-
-LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 # A shape is a type, a set of permitted texts, a list of one shape, a tuple of alternatives, or an object: a name that
 # ends in "?" is optional, null counts as absent, and "*" stands for every member.

@@ -9,8 +9,8 @@ from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server.client_requests import ClientRequests, SendMessage
 from ui_mcp.mcp_server.notifications import NotificationQueue
-from ui_mcp.mcp_server.params import LOG_LEVELS
-from ui_mcp.mcp_server.versions import LOG_LEVEL_KEY, Client
+from ui_mcp.mcp_server.versions import Client
+from ui_mcp.toolkit.announcements import LOG_LEVELS
 from ui_mcp.toolkit.tool import Call, InputGiven
 
 
@@ -75,7 +75,7 @@ class Request:
 
     async def log(self, level: str, data: Json) -> None:
         """Send a log message; in the modern era only if the request asked for this level."""
-        wanted = self.meta.get(LOG_LEVEL_KEY) if self.client.era == "modern" else LOG_LEVELS[0]
+        wanted = self.meta.get(rpc.LOG_LEVEL_KEY) if self.client.era == "modern" else LOG_LEVELS[0]
         if wanted in LOG_LEVELS and LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted):
             await self.notify("notifications/message", {"level": level, "data": data})
 

@@ -1,11 +1,11 @@
-"""Resources: `resources/list`, `resources/templates/list` and `resources/read`."""
+"""Resources and prompts: `resources/…` without subscriptions, `prompts/…` and `completion/complete`."""
 
 from base64 import b64encode
 
 from ui_mcp.errors import LifecycleError, NotFoundError, RefusedError, UiMcpError
 from ui_mcp.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, META, RESOURCE_NOT_FOUND, RpcError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.definition import Prompts, ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import cleaned, listed, present
 from ui_mcp.toolkit.resources import ResourceContent, ResourceSet
@@ -22,11 +22,11 @@ class Resources:
         self._resources = resources
 
     async def list(self, request: Request) -> JsonObject:
-        require_one_page(request)
+        _require_one_page(request)
         return {"resources": [listed(entry, _RESOURCE) for entry in await self._resources.resources(request.call())]}
 
     async def templates(self, request: Request) -> JsonObject:
-        require_one_page(request)
+        _require_one_page(request)
         found = await self._resources.templates(request.call())
         return {"resourceTemplates": [{"uriTemplate": one.uri_template, **listed(one, _DESCRIBED)} for one in found]}
 
@@ -44,7 +44,26 @@ class Resources:
         return {"contents": contents, "ttlMs": min(item.ttl_ms for item in read), "cacheScope": "private"}
 
 
-def require_one_page(request: Request) -> None:
+class PromptHandlers:
+    """Prompts and completion of servers that relay others."""
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    async def list(self, request: Request) -> JsonObject:
+        _require_one_page(request)
+        return {"prompts": list(await self._prompts.prompts(request.call()))}
+
+    async def get(self, request: Request) -> JsonObject:
+        params = request.params
+        return await self._prompts.get(params["name"], params.get("arguments") or {}, request.call())
+
+    async def complete(self, request: Request) -> JsonObject:
+        params = request.params
+        return {"completion": await self._prompts.complete(params["ref"], params["argument"], request.call())}
+
+
+def _require_one_page(request: Request) -> None:
     """Raise if the request has a cursor: every list but that of tools is a single page."""
     if request.params.get("cursor") is not None:
         raise RpcError(INVALID_PARAMS, "Unknown cursor: this list has one page")

@@ -1,26 +1,28 @@
 """Turns results and errors into MCP content and JSON-RPC errors; no other module does."""
 
 from base64 import b64encode
+from collections.abc import Awaitable, Callable
 from typing import Any, assert_never
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.resources import Resource, ResourceTemplate
 from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, Tool, ToolResult
 
 PREVIEW_CHARS = 2000
+StoreOverflow = Callable[[str], Awaitable[str]]
+"""Stores a text that is too long for a result and returns its path."""
 _log = logger("mcp")
 
 
-async def call_result(definition: ServerDefinition, answer: ToolResult) -> JsonObject:
-    """Return the result of a tool as MCP content; texts over the definition's limit are cut."""
+async def call_result(answer: ToolResult, limit: int = 0, spill: StoreOverflow | None = None) -> JsonObject:
+    """Return the result of a tool as MCP content; with `spill`, texts over `limit` characters are stored and cut."""
     if answer.structured is not None:  # its text is never cut: clients may compare the two
         blocks = [_block(part) for part in answer.content]
     else:
-        blocks = [_block(await _fitting(definition, part)) for part in answer.content]
+        blocks = [_block(await _fitting(part, limit, spill)) for part in answer.content]
     fields = {"structuredContent": answer.structured, "isError": answer.is_error, rpc.META: answer.meta}
     return {**(answer.extra or {}), "content": blocks, **present(fields)}
 
@@ -56,12 +58,12 @@ def cleaned(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-async def _fitting(definition: ServerDefinition, part: Content) -> Content:
-    if not isinstance(part, Text) or definition.spill is None or len(part.text) <= definition.max_result_chars():
+async def _fitting(part: Content, limit: int, spill: StoreOverflow | None) -> Content:
+    if not isinstance(part, Text) or spill is None or len(part.text) <= limit:
         return part
     note = {"truncated": True, "chars": len(part.text), "preview": part.text[:PREVIEW_CHARS]}
     try:
-        kept = {"file": await definition.spill(part.text), "hint": "narrow the query"}
+        kept = {"file": await spill(part.text), "hint": "narrow the query"}
     except OSError as error:
         kept = {"hint": f"the whole text could not be written ({error.strerror}: {error.filename}); narrow the query"}
     return Text(dumps(note | kept))

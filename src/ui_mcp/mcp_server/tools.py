@@ -55,7 +55,7 @@ class Tools:
         if answer.needs is not None:
             asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
             return {"resultType": "input_required", **asked}
-        return await call_result(self._definition, answer)
+        return await call_result(answer, self._definition.max_result_chars(), self._definition.spill)
 
 
 def _denial(error: DeniedError) -> RpcError:

@@ -13,11 +13,6 @@ MODERN_VERSIONS = ("2026-07-28",)
 OLDEST, LATEST_HANDSHAKE = HANDSHAKE_VERSIONS[0], HANDSHAKE_VERSIONS[-1]
 UNSUPPORTED_VERSION = -32022
 
-CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
-LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
-SERVER_KEY = "io.modelcontextprotocol/serverInfo"
-
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -50,9 +45,9 @@ def envelope_of(message: JsonObject) -> JsonObject:
     meta = (message.get("params") or {}).get(rpc.META)
     if not isinstance(meta, dict):
         raise rpc.RpcError(
-            rpc.INVALID_PARAMS, f"params._meta must be an object with {rpc.VERSION_KEY!r} and {CAPABILITIES_KEY!r}"
+            rpc.INVALID_PARAMS, f"params._meta must be an object with {rpc.VERSION_KEY!r} and {rpc.CAPABILITIES_KEY!r}"
         )
-    missing = [key for key in (rpc.VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
+    missing = [key for key in (rpc.VERSION_KEY, rpc.CAPABILITIES_KEY) if key not in meta]
     if missing:
         raise rpc.RpcError(rpc.INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
     return meta
@@ -68,7 +63,7 @@ def modern_client(envelope: JsonObject) -> Client:
     if not isinstance(version, str):
         raise rpc.RpcError(rpc.INVALID_PARAMS, f"{rpc.VERSION_KEY} must be a string")
     require_modern(version)
-    return client_of(version, envelope.get(CLIENT_KEY), envelope[CAPABILITIES_KEY])
+    return client_of(version, envelope.get(rpc.CLIENT_KEY), envelope[rpc.CAPABILITIES_KEY])
 
 
 def require_modern(version: str) -> None:

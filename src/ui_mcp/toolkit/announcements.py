@@ -31,11 +31,15 @@ class ChannelEvent:
     meta: dict[str, str]
 
 
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
 @dataclass(frozen=True, slots=True)
 class LogMessage:
-    """A log message for clients, with a level of the protocol."""
+    """A log message for clients."""
 
     level: str
+    """One of `LOG_LEVELS`."""
     logger: str
     data: Json
 

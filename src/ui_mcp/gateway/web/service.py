@@ -24,11 +24,10 @@ from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tools import ChatTools, chat_context
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
-from ui_mcp.gateway.approvals.http import person_routes
+from ui_mcp.gateway.approvals.http import ApprovalPages, person_routes
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.service import Decision
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
-from ui_mcp.gateway.listeners import approval_routes
 from ui_mcp.gateway.results import StoredResult
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.service import GatewayService
@@ -42,7 +41,6 @@ from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiSources
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.gateway.web.target_settings import PRESETS, TargetSettingsService
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.webserver.person_auth import Access
@@ -68,21 +66,22 @@ class Serving:
     tasks: TaskGroup
 
 
-def chat_app(chat: Serving, endpoints: McpRoutes, access: Access) -> App:
-    """Build the app of the chat listener, with access control in front of all routes."""
-    server = chat.gateway.settings.server
+def chat_app(chat: Serving, mcp: App, access: Access) -> App:
+    """Build the app of the chat listener, with access control in front of all routes; `mcp` serves MCP clients."""
+    gateway = chat.gateway
+    server = gateway.settings.server
     token = server.token or None
-    tokens_to_forward = ForwardedTokens(partial(chat.gateway.forward_token, AGENT), has_token=token is not None)
+    tokens_to_forward = ForwardedTokens(partial(gateway.forward_token, AGENT), has_token=token is not None)
     routes = [
-        *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(chat.gateway), tokens_to_forward).routes(),
-        *NluiSources(chat.targets, Listing(lambda: tools_of(chat.gateway), PRESETS), result_of(chat.gateway)).routes(),
+        *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(gateway), tokens_to_forward).routes(),
+        *NluiSources(chat.targets, Listing(lambda: tools_of(gateway), PRESETS), result_of(gateway)).routes(),
         *NluiConfig(chat.model, shown_services).routes(),
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
-        *person_routes(access, chat.gateway.approvals),
-        *approval_routes(chat.gateway),
+        *person_routes(access, gateway.approvals),
+        *ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes(),
         *page_routes(access.nonces),
     ]
-    return with_cors(NluiAccess(mcp_app(routes, endpoints), access, token), server.cors)
+    return with_cors(NluiAccess(mcp_app(routes, mcp), access, token), server.cors)
 
 
 @asynccontextmanager
