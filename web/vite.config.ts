@@ -3,7 +3,7 @@
  * Every build writes into the Python package.
  */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Plugin } from "vite";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
@@ -180,7 +180,10 @@ function oneLine(svg: string): string {
   return svg.trim().replace(/\s*\n\s*/g, " ");
 }
 
-/** Writes /look/: colours and theme switch of the pages besides the session's (chat, approvals, variables, nlui). */
+/**
+ * Writes /look/: the typeface, and colours and theme switch of the pages besides the session's (chat, approvals, variables,
+ * nlui).
+ */
 function writeSharedStyle(): Plugin {
   return {
     name: "write-shared-style",
@@ -188,11 +191,31 @@ function writeSharedStyle(): Plugin {
       const output = `${bundle}/web/look`;
       const themes = ["light", "dark", "dusk", "meadow"].map((name) => `public/themes/${name}.css`);
       const sheets = ["src/tokens.css", ...themes, "shared/pages.css"].map((file) => readFileSync(file, "utf8"));
+      rmSync(output, { recursive: true, force: true });
       mkdirSync(output, { recursive: true });
-      writeFileSync(`${output}/look.css`, withoutComments(sheets.join("\n")).replace(/\n\s*\n/g, "\n"));
+      const faces = writeTypeface(output);
+      writeFileSync(`${output}/typeface.css`, faces);
+      writeFileSync(`${output}/look.css`, faces + withoutComments(sheets.join("\n")).replace(/\n\s*\n/g, "\n"));
       cpSync("shared/look.js", `${output}/look.js`);
     },
   };
+}
+
+/** Copies the files of the typeface under names with a digest, and returns the rules by which a browser loads those it needs. */
+function writeTypeface(output: string): string {
+  const source = resolve("node_modules/@fontsource-variable/inter");
+  const faces = readFileSync(`${source}/index.css`, "utf8").match(/@font-face\s*\{[^}]*\}/g) ?? [];
+  cpSync(`${source}/LICENSE`, `${output}/Inter-LICENSE.txt`);
+  const wanted = faces.filter((face) => !/(greek|cyrillic)-ext-/.test(face));
+  const rules = wanted.map((face) =>
+    face.replace(/url\(\.\/files\/inter-([a-z-]+)-wght-normal\.woff2\)/, (_, subset: string) => {
+      const data = readFileSync(`${source}/files/inter-${subset}-wght-normal.woff2`);
+      const name = `inter-${subset}-${createHash("sha256").update(data).digest("hex").slice(0, 8)}.woff2`;
+      writeFileSync(`${output}/${name}`, data);
+      return `url(/look/${name})`;
+    }),
+  );
+  return `${rules.join("\n").replace(/\s*\n\s*/g, " ")}\n`;
 }
 
 /** Serves the drawings of all icons to `virtual:icons`. */

@@ -7,9 +7,11 @@ import { showDuplicate } from "./page/status_pages";
 import { sessionOf } from "./session";
 import { start } from "./start";
 import { followParent, followSystem } from "./theme/theme";
+import { loadTypeface } from "./theme/typeface";
 import { webSocket } from "./transport/socket";
 import "./page.css";
 import "./shell.css";
+import "./app.css";
 
 const session = sessionOf(location.pathname, document);
 
@@ -33,6 +35,7 @@ function openHere(guard: TabGuard | null): void {
   const container = document.querySelector(".app-container") ?? document.body;
   const root = document.querySelector("[ui-app]") ?? container.appendChild(document.createElement("div"));
   root.setAttribute("ui-app", "");
+  loadTypeface((load) => whenShown(root, load));
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   if (guard === null) {
     whenShown(root, () => watchTabs(openTabGuard(session.number)));

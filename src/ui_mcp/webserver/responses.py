@@ -127,7 +127,7 @@ def failure(request: HTTPConnection, status: int, title: str, text: str, *, star
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text if status != 404 else title}\n", status)
     page = _PAGE.format(title=escape(title), text=escape(text), hint=_START if start else "")
-    policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'"
+    policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; font-src 'self'; base-uri 'none'"
     return HTMLResponse(page, status, headers={"Cache-Control": "no-store", "Content-Security-Policy": policy})
 
 

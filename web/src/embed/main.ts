@@ -3,6 +3,7 @@ import "../components/core";
 import "../components/more";
 import "../page.css";
 import "../shell.css";
+import "../app.css";
 import "./embed.css";
 import { make } from "../page/markup";
 import { start } from "../start";

@@ -23,7 +23,8 @@ from ui_mcp.workspace import Workspace
 GUIDES = "/api/resource"
 # No scripts but ours, no requests: the text may come from a cloned project, and shares its origin with tools.
 POLICY = (
-    "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; base-uri 'none'"
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; base-uri 'none'"
 )
 Admit = Callable[[Request], Response | None]
 """Returns the response to a visitor who may not read here, or None."""

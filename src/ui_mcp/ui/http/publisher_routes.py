@@ -179,6 +179,6 @@ def _page(title: str, body: str, **values: str) -> Response:
     html = (_HEAD + body).format(title=escape(title), nonce=nonce, **values)
     policy = (
         f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
-        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "font-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return HTMLResponse(html, headers={"Cache-Control": "no-store", "Content-Security-Policy": policy})
