@@ -40,7 +40,7 @@ def ours(document: str) -> None:
     import anyio
 
     from ui_mcp.gateway.config.settings import GatewaySettings
-    from ui_mcp.gateway.mount_connection import connector
+    from ui_mcp.gateway.runner import connector
     from ui_mcp.gateway.service import GatewayContext, GatewayService
     from ui_mcp.gateway.toolset import GatewayToolset
     from ui_mcp.jsontypes import dumps

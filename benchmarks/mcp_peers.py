@@ -46,7 +46,9 @@ class Pipe:
         self._in.flush()
 
     def receive(self) -> Message:
-        answer: Message = json.loads(self._out.readline())
+        answer: Message = {"method": ""}
+        while "method" in answer:  # a notification: the list may change while it is being read
+            answer = json.loads(self._out.readline())
         assert "result" in answer, answer
         return answer
 

@@ -109,6 +109,24 @@ class Start:
     """Modules in these packages that it may not load all the same."""
 
 
+GATEWAY = {"account_seal", "file_watcher", "gateway", "isolation", "storage"}
+NOT_LISTING = (
+    "gateway.ask_tool",
+    "gateway.control_tools",
+    "gateway.listeners",
+    "gateway.mount_client",
+    "gateway.openapi.arguments",
+    "gateway.openapi.calls",
+    "gateway.openapi.guarded",
+    "gateway.openapi.network",
+    "gateway.openapi.request",
+    "gateway.openapi.response",
+    "gateway.openapi.send",
+    "gateway.web",
+)
+"""What a gateway needs for calls, remote documents, mounted servers and pages, not for listing a local document."""
+
+
 STARTS = {
     "ui-mcp mcp": Start(
         ("ui-mcp", "mcp"),
@@ -116,12 +134,14 @@ STARTS = {
         without=("ui.tools.", "ui.http", "introspection.tools.", "introspection.backends"),
     ),
     "ui-mcp chat": Start(("ui-mcp", "chat", "--face", "assistant"), {"chat", "storage", "ui"}, without=("chat.http",)),
-    "nlui --mcp": Start(
-        ("nlui", "--mcp", "nlui.yaml"),
-        {"account_seal", "agent", "file_watcher", "gateway", "http_client", "isolation", "mcp_client", "storage"},
-        {"backports", "brotli", "httpx2", "idna", "yaml"},
-        without=("gateway.web", "gateway.listeners", "gateway.ask_tool", "agent.loop", "agent.models", "agent.journal"),
-    ),
+    "nlui --mcp": Start(("nlui", "--mcp", "nlui.yaml"), GATEWAY, {"yaml"}, without=NOT_LISTING),
+    "nlui --mcp document": Start(("nlui", "--mcp", "api.json"), GATEWAY, without=NOT_LISTING),
+}
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "Boats", "version": "1"},
+    "servers": [{"url": "http://127.0.0.1:9"}],
+    "paths": {"/boats": {"get": {"operationId": "boats", "responses": {"200": {"description": "All boats"}}}}},
 }
 HELLO_AND_LIST = "".join(
     json.dumps({"jsonrpc": "2.0", **message}) + "\n"
@@ -143,7 +163,8 @@ def loaded_by(words: Sequence[str], folder: Path, given: str = "") -> tuple[str,
         f"sys.argv = {list(words)!r}\n"
         f"sys.exit(entry.{script}())\n"
     )
-    (folder / "nlui.yaml").write_text("targets: []\n")
+    (folder / "nlui.yaml").write_text("targets: [{name: api, spec: api.json}]\n")
+    (folder / "api.json").write_text(json.dumps(DOCUMENT))
     done = subprocess.run(
         [sys.executable, "-c", code], input=given, capture_output=True, text=True, timeout=300, check=True, cwd=folder
     )
@@ -165,7 +186,9 @@ def test_a_server_loads_nothing_that_its_first_answers_do_not_need(name: str, tm
 
     out, loaded = loaded_by(start.words, tmp_path, HELLO_AND_LIST)
 
-    assert [json.loads(line)["id"] for line in out.splitlines()] == [1, 2]
+    answers = [message for message in map(json.loads, out.splitlines()) if "id" in message]
+    assert [message["id"] for message in answers] == [1, 2]
+    assert answers[1]["result"]["tools"]
     own = {module.removeprefix("ui_mcp.") for module in loaded if module.startswith("ui_mcp.")}
     assert libraries(loaded) - LIBRARIES - start.libraries == set()
     assert {module.split(".")[0] for module in own} - BASE - start.own == set()

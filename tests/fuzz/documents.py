@@ -11,7 +11,7 @@ from fuzz.border import Border
 from fuzz.values import any_json, damage, damaged, mutated, text_of, yaml_of
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
-from ui_mcp.gateway.mount_connection import connector
+from ui_mcp.gateway.runner import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import dumps

@@ -189,7 +189,7 @@ class Mounted:
 
 
 def connect_to(upstreams: dict[str, Upstream]) -> Any:
-    """Return how mounts reach these servers, as `mount_connection.connector` does for real ones."""
+    """Return how mounts reach these servers, as `runner.connector` does for real ones."""
 
     @asynccontextmanager
     async def connect(settings: BackendSettings, listeners: MountHandlers) -> AsyncIterator[McpClient]:

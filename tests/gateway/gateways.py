@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gateway.conftest import Recorder, document
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.mount_connection import connector
+from ui_mcp.gateway.runner import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.gateway.source import Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps

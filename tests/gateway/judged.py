@@ -12,16 +12,17 @@ from ui_mcp.gateway.approvals.service import ApprovalService
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.audit import Audit, lines
 from ui_mcp.gateway.catalog import Catalog
-from ui_mcp.gateway.config.parse import Notes
+from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.config.settings import ApprovalSettings, Decision, Mode, Rule, TargetSettings
 from ui_mcp.gateway.enforcement import PolicyEnforcer
 from ui_mcp.gateway.openapi.auth import Credentials, Tokens
+from ui_mcp.gateway.openapi.calls import OperationCaller, Parts
 from ui_mcp.gateway.openapi.document import Document
 from ui_mcp.gateway.openapi.files import Files
 from ui_mcp.gateway.openapi.operations import read_api
 from ui_mcp.gateway.openapi.response import Responses
 from ui_mcp.gateway.openapi.send import Sender
-from ui_mcp.gateway.openapi.target import Parts, Target
+from ui_mcp.gateway.openapi.target import Target
 from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
@@ -48,13 +49,16 @@ class Judged:
     def __post_init__(self) -> None:
         self.masker = SecretMasker()
         parts = Parts(
-            Credentials({}, {}, Tokens(_nowhere)),
             Sender(lambda *_: httpx2.AsyncClient(transport=httpx2.MockTransport(self._received)), "test"),
             Files((self.folder,), _nothing),
             Responses(ResultStore(self.folder / "results"), self.masker),
-            self.masker,
         )
-        self.target = Target(TargetSettings(name="api", set_auth=False), parts)
+        self.target = Target(
+            TargetSettings(name="api", set_auth=False),
+            Credentials({}, {}, Tokens(_nowhere)),
+            self.masker,
+            lambda target: OperationCaller(target, parts),
+        )
         self.catalog = Catalog()
         self.catalog.add(self.target)
         self.start()

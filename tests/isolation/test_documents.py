@@ -7,7 +7,8 @@ import pytest
 from gateway.conftest import MakeTarget, Recorder, document
 from gateway.gateways import at_its_source, gateway
 from ui_mcp.errors import ConfigError, UiMcpError
-from ui_mcp.gateway.config.parse import Notes, parse
+from ui_mcp.gateway.config.notes import Notes
+from ui_mcp.gateway.config.parse import parse
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.web.target_settings import TargetSettingsService
 from ui_mcp.jsontypes import dumps

@@ -9,8 +9,8 @@ import pytest
 
 from gateway.conftest import MakeTarget, Recorder, Reply, document, json_reply
 from ui_mcp.errors import RefusedError, UiMcpError
-from ui_mcp.gateway.openapi import fetch, live
-from ui_mcp.gateway.openapi.fetch import GuardedTransport
+from ui_mcp.gateway.openapi import guarded, network
+from ui_mcp.gateway.openapi.guarded import GuardedTransport
 from ui_mcp.toolkit.tool import Call
 
 METADATA = "http://169.254.169.254/latest/meta-data/"
@@ -36,7 +36,7 @@ async def test_an_api_cannot_send_a_call_to_a_private_address(
 async def test_a_document_from_elsewhere_cannot_name_a_private_server(
     recorder: Recorder, make_target: MakeTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "is_loopback", lambda host: False)  # the document's host stands for one far away
+    monkeypatch.setattr(network, "is_loopback", lambda host: False)  # the document's host stands for one far away
     port = recorder.url.rsplit(":", 1)[1]
     described = document(PATHS, servers=[{"url": f"http://127.0.0.1:{port}"}])
     recorder.replies["/openapi.json"] = json_reply(described)
@@ -107,5 +107,5 @@ def resolved(monkeypatch: pytest.MonkeyPatch, names: dict[str, list[str]]) -> li
         address = left.pop(0) if len(left) > 1 else left[0]
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
-    monkeypatch.setattr(fetch, "getaddrinfo", answer)
+    monkeypatch.setattr(guarded, "getaddrinfo", answer)
     return asked

@@ -19,7 +19,8 @@ from terminals import run_in_terminal
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.app.watch_routes import approvals_of
 from ui_mcp.gateway.config import editor
-from ui_mcp.gateway.config.agreement import found_file, trust_request
+from ui_mcp.gateway.config.agreed_files import found_file
+from ui_mcp.gateway.config.agreement import trust_request
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.trust import Agreements

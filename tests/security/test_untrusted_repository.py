@@ -19,7 +19,7 @@ from integration.test_serve import Agent, serve
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.config import Config, load, pending
 from ui_mcp.errors import ConfigError, RefusedError
-from ui_mcp.gateway.config.agreement import load_agreed
+from ui_mcp.gateway.config.agreed_files import load_agreed
 from ui_mcp.introspection import targets
 from ui_mcp.introspection.backend import Attachment
 from ui_mcp.log import stop_file

@@ -21,12 +21,12 @@ from ui_mcp.ui.states import Running
 
 # Most projects have no gateway.
 if TYPE_CHECKING:
-    from ui_mcp.gateway.config.agreement import load_agreed
+    from ui_mcp.gateway.config.agreed_files import load_agreed
     from ui_mcp.gateway.config.configuration import GatewayOptions
     from ui_mcp.gateway.runner import open_gateway
     from ui_mcp.gateway.toolset import GatewayToolset
 else:
-    load_agreed = lazy("ui_mcp.gateway.config.agreement:load_agreed")
+    load_agreed = lazy("ui_mcp.gateway.config.agreed_files:load_agreed")
     GatewayOptions = lazy("ui_mcp.gateway.config.configuration:GatewayOptions")
     open_gateway = lazy("ui_mcp.gateway.runner:open_gateway")
     GatewayToolset = lazy("ui_mcp.gateway.toolset:GatewayToolset")

@@ -1,19 +1,25 @@
 """All tools of all sources in one list, and routing of calls to their source."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import MountError, UiMcpError, UnknownToolError, UpstreamError
-from ui_mcp.gateway.search.index import Index
-from ui_mcp.gateway.search.vectors import VectorCache, token_vectors
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, Source
 from ui_mcp.isolation import message_of
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.toolkit.names import closest
 from ui_mcp.toolkit.tool import Call, ToolResult
+
+if TYPE_CHECKING:
+    from ui_mcp.gateway.search.index import Index
+    from ui_mcp.gateway.search.vectors import VectorCache, token_vectors
+else:
+    Index = lazy("ui_mcp.gateway.search.index:Index")
+    token_vectors = lazy("ui_mcp.gateway.search.vectors:token_vectors")
 
 _log = logger("gateway")
 T = TypeVar("T")
@@ -23,7 +29,7 @@ _MAX_INSTRUCTIONS = 2_000
 class Catalog:
     """The tools of every source; the routing table is rebuilt lazily after a source has changed."""
 
-    def __init__(self, changed: Callable[[], None] = lambda: None, vector_cache: VectorCache | None = None) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None, vector_cache: "VectorCache | None" = None) -> None:
         self._sources: dict[str, Source] = {}
         self._table: dict[str, tuple[Entry, Source]] | None = None
         self._index: Index | None = None
@@ -76,7 +82,7 @@ class Catalog:
     def has(self, name: str) -> bool:
         return name in self._routes()
 
-    async def index(self) -> Index:
+    async def index(self) -> "Index":
         """Return the search index of the current tools, built with the first search in a worker thread."""
         async with self._indexing:
             while (index := self._index) is None:
@@ -144,7 +150,7 @@ class Catalog:
         return self._table
 
 
-def _built_index(entries: Sequence[Entry], cache: VectorCache | None) -> Index:
+def _built_index(entries: Sequence[Entry], cache: "VectorCache | None") -> "Index":
     return Index(entries, token_vectors(), cache)
 
 

@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 import anyio
 import anyio.lowlevel
 
-from ui_mcp.agent.tools import ControlTools, TurnControl
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval
@@ -23,17 +22,22 @@ from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
-from ui_mcp.toolkit.resource_tools import Unlisted, resource_tools
-from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceTemplate
+from ui_mcp.toolkit.resources import CombinedResources, Resource, ResourceContent, ResourceSet, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Combined, LazyToolset, Toolset
 from ui_mcp.version import bundled_version
 
 # Few clients lend their model, and the loop is large.
 if TYPE_CHECKING:
+    from ui_mcp.agent.tools import ControlTools, TurnControl
     from ui_mcp.gateway.ask_tool import AskToolset
+    from ui_mcp.toolkit.resource_tools import Unlisted, resource_tools
 else:
+    ControlTools = lazy("ui_mcp.agent.tools:ControlTools")
+    TurnControl = lazy("ui_mcp.agent.tools:TurnControl")
     AskToolset = lazy("ui_mcp.gateway.ask_tool:AskToolset")
+    Unlisted = lazy("ui_mcp.toolkit.resource_tools:Unlisted")
+    resource_tools = lazy("ui_mcp.toolkit.resource_tools:resource_tools")
 
 JSON = "application/json"
 ASK = "nlui__ask"
@@ -305,19 +309,26 @@ class SamplingToolset:
         return await (self._asking if name == ASK else self._offered).call(name, arguments, call)
 
 
+def _unlisted_tools(gateway: GatewayService, resources: ResourceSet) -> Toolset:
+    """Return `loop_yield_turn` and `resources__…`, which can be called, but are not listed."""
+    return Combined(
+        [
+            Unlisted(gateway.audited(ControlTools(TurnControl()), "loop")),
+            Unlisted(gateway.audited(resource_tools(resources), "resources")),
+        ]
+    )
+
+
 def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> ServerDefinition:
     """Return the gateway as a server definition."""
     resources = CombinedResources([OwnResources(gateway), MountedResources(gateway)])
     tools = GatewayToolset(gateway, mode="compact" if options.compact else None)
-    pinned = [
-        Unlisted(gateway.audited(ControlTools(TurnControl()), "loop")),
-        Unlisted(gateway.audited(resource_tools(resources), "resources")),
-    ]
+    unlisted = LazyToolset(lambda: _unlisted_tools(gateway, resources), anyio.lowlevel.checkpoint, lambda: ())
     return ServerDefinition(
         name="nlui",
         title="NLUI gateway",
         version=bundled_version(),
-        toolset=Combined([*pinned, SamplingToolset(tools, tools.instructions)]),
+        toolset=Combined([unlisted, SamplingToolset(tools, tools.instructions)]),
         resources=resources,
         announcements=gateway.announcements,
         instructions=tools.instructions,

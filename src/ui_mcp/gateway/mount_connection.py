@@ -1,9 +1,8 @@
-"""Connects to mounted servers, saves the mounts made at run time, and labels what the servers ask the user."""
+"""What a connection to a mounted server offers; saved mounts; and labels on what the servers ask the user."""
 
 import json
-import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -13,7 +12,7 @@ import anyio
 from platformdirs import user_data_path
 
 from ui_mcp.account_seal import is_sealed, seal
-from ui_mcp.errors import DiskError, MountError
+from ui_mcp.errors import DiskError
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.sanitize import escape_control
@@ -189,75 +188,3 @@ class SavedMounts:
         if self._file.is_relative_to(user_data_path("nlui")):
             return True
         return is_sealed(saved.get("seal"), self._file, canonical(saved["servers"]))
-
-
-_MINIMAL_ENVIRONMENT = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "TMPDIR", "SYSTEMROOT")
-
-
-def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
-    """Return how mounts connect; child processes inherit the environment without `secret_variables`."""
-
-    def connect(settings: BackendSettings, handlers: MountHandlers) -> AbstractAsyncContextManager[Connection]:
-        return _connected(settings, handlers, secret_variables)
-
-    return connect
-
-
-@asynccontextmanager
-async def _connected(
-    settings: BackendSettings, handlers: MountHandlers, hidden: frozenset[str]
-) -> AsyncIterator[Connection]:
-    # Lazily, because a gateway without mounted servers does not need a client.
-    from ui_mcp.mcp_client.client import Options, connect
-    from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
-    from ui_mcp.mcp_client.transport import Command, HttpUrl, SseUrl
-
-    options = Options(
-        call_seconds=settings.timeout_s,
-        start_seconds=settings.start_timeout_s,
-        list_changed=handlers.list_changed,
-        resource_updated=handlers.resource_updated,
-        logged=handlers.logged,
-        stderr=handlers.stderr,
-        roots=[_root(root) for root in settings.roots],
-        shutdown_timeouts=lambda: FAST_SHUTDOWN if handlers.ending() else ShutdownTimeouts(),
-    )
-    if settings.command:
-        command = Command(settings.command, settings.args, _environment(settings, hidden), settings.cwd)
-        async with connect(command, options) as server:
-            yield server
-        return
-    if settings.transport == "sse":
-        async with connect(SseUrl(settings.url, settings.headers), options) as server:
-            yield server
-        return
-    started = False
-    try:
-        async with connect(HttpUrl(settings.url, settings.headers), options) as server:
-            started = True
-            yield server
-            return
-    except MountError as error:
-        # Once started, the transport was the right one; and what cannot be reached cannot be by SSE either.
-        if started or settings.transport == "http" or error.details.get("fatal"):
-            raise
-        refused = error
-    # Servers that only know SSE answer the streamable transport with 400, 404 or 405.
-    try:
-        async with connect(SseUrl(settings.url, settings.headers), options) as server:
-            started = True
-            yield server
-    except MountError as error:
-        if started:
-            raise
-        raise refused from error
-
-
-def _root(given: str) -> str:
-    return given if "://" in given else Path(given).expanduser().resolve().as_uri()
-
-
-def _environment(settings: BackendSettings, hidden: frozenset[str]) -> dict[str, str]:
-    names = _MINIMAL_ENVIRONMENT if settings.inherit_env == "minimal" else tuple(os.environ)
-    inherited = {name: os.environ[name] for name in names if name in os.environ and name not in hidden}
-    return inherited | settings.env

@@ -19,6 +19,14 @@ _LONG_TEXT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Size limits of one result."""
+
+    max_bytes: int = 60_000
+    max_rows: int = 200
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """One array or text that was shortened."""
 

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.file_watcher import Rest
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, configuration, may_be_secret, read_stamp
-from ui_mcp.gateway.config.settings import Mode
-from ui_mcp.gateway.mount_connection import connector
+from ui_mcp.gateway.config.settings import BackendSettings, Mode
+from ui_mcp.gateway.mount_connection import Connect, Connection, MountHandlers
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.isolation import Boundary
 from ui_mcp.log import logger, only_errors, to_stderr
@@ -28,7 +28,9 @@ from ui_mcp.trust import Agreements
 # Most gateways never open a port.
 if TYPE_CHECKING:
     from ui_mcp.gateway.listeners import serve_approvals, show_link
+    from ui_mcp.gateway.mount_client import connected
 else:
+    connected = lazy("ui_mcp.gateway.mount_client:connected")
     serve_approvals = lazy("ui_mcp.gateway.listeners:serve_approvals")
     show_link = lazy("ui_mcp.gateway.listeners:show_link")
 
@@ -92,6 +94,15 @@ async def _wait_quiet(file: Path) -> Stamp:
         before, stamp = stamp, await read_stamp(file)
         if stamp == before:
             return stamp
+
+
+def connector(secret_variables: frozenset[str] = frozenset()) -> Connect:
+    """Return how mounts connect; child processes inherit the environment without `secret_variables`."""
+
+    def connect(settings: BackendSettings, handlers: MountHandlers) -> AbstractAsyncContextManager[Connection]:
+        return connected(settings, handlers, secret_variables)
+
+    return connect
 
 
 ApprovalTimeout = Callable[[Call], float | None]

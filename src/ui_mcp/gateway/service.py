@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -26,7 +27,6 @@ from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.gateway.search.history import SearchHistory
-from ui_mcp.gateway.search.index import Hit
 from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Health
 from ui_mcp.gateway.sources import ListNotices, Sources
@@ -35,6 +35,9 @@ from ui_mcp.log import logger, masking
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
+
+if TYPE_CHECKING:
+    from ui_mcp.gateway.search.index import Hit
 
 _log = logger("gateway")
 _REPLAYED_CALLS = 200
@@ -130,7 +133,7 @@ class GatewayService:
 
     async def search(
         self, query: str, principal: str, *, limit: int = 8, source: str = "", method: str = ""
-    ) -> list[Hit]:
+    ) -> "list[Hit]":
         """Find tools by words, by meaning, and by what the principal called after similar searches."""
         index = await self.catalog.index()
         await anyio.to_thread.run_sync(self._searches.load, self._audit.lines())

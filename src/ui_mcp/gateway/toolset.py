@@ -1,23 +1,27 @@
 """The gateway's tools, in full or as the four that find and call all others."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ui_mcp.errors import InvalidArgumentsError, MountError
+from ui_mcp.discovery import lazy
+from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.fields import Limit
-from ui_mcp.gateway.approvals.proposals import rule_of
 from ui_mcp.gateway.catalog import unknown
-from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.results import pick, trim
-from ui_mcp.gateway.search.index import summary
 from ui_mcp.gateway.service import GatewayService
-from ui_mcp.gateway.source import health_json
 from ui_mcp.jsontypes import Json, JsonObject, dumps
-from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, NoArgs, tool
+from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
-from ui_mcp.validation import read
+
+if TYPE_CHECKING:
+    from ui_mcp.gateway.control_tools import ControlTools
+    from ui_mcp.gateway.search.index import summary
+else:
+    summary = lazy("ui_mcp.gateway.search.index:summary")
+    ControlTools = lazy("ui_mcp.gateway.control_tools:ControlTools")
 
 _READ_ONLY = Annotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 
@@ -132,154 +136,13 @@ async def more(gateway: GatewayService, args: MoreArgs, call: Call) -> ToolResul
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ResultArgs:
-    """Which approval."""
-
-    approval_id: str
-    wait_s: Annotated[float, "How long to wait for an answer.", Limit(ge=0, le=120)] = 0.0
-    digest: Annotated[str, "The one that came with the id; needed after a reconnect."] = ""
-
-
-@tool("approvals__result", ResultArgs, title="Fetch an approved call's result", annotations=_READ_ONLY)
-async def approval_result(gateway: GatewayService, args: ResultArgs, call: Call) -> ToolResult:
-    """Return what became of a call that had to wait for a person: its result, the refusal, or that it still waits."""
-    return await gateway.enforcer.outcome(args.approval_id, args.wait_s, call, args.digest)
-
-
-@tool("compositor__list_servers", NoArgs, title="List mounted servers and APIs", annotations=_READ_ONLY)
-async def list_servers(gateway: GatewayService, args: NoArgs, call: Call) -> ToolResult:
-    """Return every mounted server and API with its state, tool count and last error."""
-    return structured_result({"servers": health_json(gateway.health())})
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSpec:
-    """How to reach a server."""
-
-    command: str = ""
-    args: list[str] = field(default_factory=list)
-    env: dict[str, str] = field(default_factory=dict)
-    cwd: str | None = None
-    url: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
-    transport: Literal["auto", "stdio", "http", "sse"] = "auto"
-
-
-@dataclass(frozen=True, slots=True)
-class AttachArgs:
-    """What to mount."""
-
-    name: str
-    spec: ServerSpec
-
-
-@tool(
-    "compositor__attach_server",
-    AttachArgs,
-    title="Mount an MCP server",
-    annotations=Annotations(read_only=False, destructive=True, open_world=True),
-)
-async def attach_server(gateway: GatewayService, args: AttachArgs, call: Call) -> ToolResult:
-    """Mount another MCP server; only for administrators."""
-    _require_administrator(gateway, call)
-    settings = read(BackendSettings, {"name": args.name, **asdict(args.spec)})
-    if not settings.command and not settings.url:
-        raise InvalidArgumentsError("spec: needs command or url")
-    mount = await gateway.sources.attach_lasting(settings)
-    return structured_result({"ok": True, "name": mount.name})
-
-
-@dataclass(frozen=True, slots=True)
-class DetachArgs:
-    """What to unmount."""
-
-    name: str
-
-
-@tool(
-    "compositor__detach_server",
-    DetachArgs,
-    title="Unmount an MCP server",
-    annotations=Annotations(read_only=False, destructive=True, idempotent=True),
-)
-async def detach_server(gateway: GatewayService, args: DetachArgs, call: Call) -> ToolResult:
-    """Unmount a server; one that is pinned stays."""
-    _require_administrator(gateway, call)
-    mount = gateway.sources.mounts.get(args.name)
-    if mount is not None and mount.settings.pinned:
-        raise MountError(f"forbidden: {args.name} is pinned")
-    await gateway.sources.detach(args.name)
-    return structured_result({"ok": True})
-
-
-def _require_administrator(gateway: GatewayService, call: Call) -> None:
-    if call.principal not in gateway.admins:
-        raise MountError("forbidden: only an administrator may change mounts")
-
-
-@dataclass(frozen=True, slots=True)
-class DecideArgs:
-    """A call to think about."""
-
-    name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
-
-
-@tool("policy__decide", DecideArgs, title="Ask what policy says", annotations=_READ_ONLY)
-async def policy_decide(gateway: GatewayService, args: DecideArgs, call: Call) -> ToolResult:
-    """Say whether a call would be allowed, asked about or denied; nothing happens."""
-    verdict = gateway.enforcer.verdict(gateway.catalog.entry(args.name), args.arguments, call)
-    return structured_result({"decision": verdict.decision, "reason": verdict.reason})
-
-
-@dataclass(frozen=True, slots=True)
-class ProposeArgs:
-    """A rule to propose."""
-
-    rule: Annotated[dict[str, Any], "{source?, tool?, method?, path?, args?: {path: glob}, decision: allow|ask|deny_…}"]
-    rationale: str
-
-
-@tool(
-    "policy__propose", ProposeArgs, title="Propose a rule", annotations=Annotations(read_only=False, destructive=False)
-)
-async def policy_propose(gateway: GatewayService, args: ProposeArgs, call: Call) -> ToolResult:
-    """Propose a policy rule to the people in charge; it has no effect until one of them accepts it."""
-    rule = rule_of(args.rule)
-    effect = await gateway.replay(rule)
-    proposal = await gateway.proposals.add(rule, args.rationale, call.principal)
-    gateway.announcements.resource_updated("approvals://pending")
-    return structured_result({"id": proposal.id, "status": proposal.status, "replay": effect})
-
-
-@dataclass(frozen=True, slots=True)
-class WithdrawArgs:
-    """Which proposal."""
-
-    id: str
-
-
-@tool("policy__withdraw", WithdrawArgs, title="Withdraw a proposal", annotations=Annotations(read_only=False))
-async def policy_withdraw(gateway: GatewayService, args: WithdrawArgs, call: Call) -> ToolResult:
-    """Withdraw a proposal that has not been decided yet."""
-    settled = await gateway.proposals.settle(args.id, "withdrawn", call.principal)
-    return structured_result({"id": settled.id, "status": settled.status})
-
-
 COMPACT: tuple[FunctionTool[GatewayService], ...] = (search, describe, call_tool, more)
 
 FULL: tuple[FunctionTool[GatewayService], ...] = (describe, more)
 
 """Listed beside all tools: `describe` returns what the list had to cut, `more` what a result had to cut."""
 
-GATE: tuple[FunctionTool[GatewayService], ...] = (approval_result, policy_decide, policy_propose, policy_withdraw)
-
-ADMIN: tuple[FunctionTool[GatewayService], ...] = (list_servers, attach_server, detach_server)
-
-ALL: tuple[FunctionTool[GatewayService], ...] = (*COMPACT, *GATE, *ADMIN)
-
-
+_CONTROL_PREFIXES = ("approvals__", "policy__", "compositor__")
 _SEARCHING = "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name)."
 _CUT = "Schemas and long answers may be cut: nlui__describe shows a whole schema, nlui__more reads on with the handle."
 _MAX_FULL_TOOLS = 128
@@ -293,20 +156,28 @@ class GatewayToolset:
     def __init__(self, gateway: GatewayService, *, mode: str | None = None) -> None:
         self._gateway = gateway
         self._mode = mode or gateway.settings.catalogue.mode
-        self._builtins = FunctionToolset(gateway, ALL)
+        self._builtins = FunctionToolset(gateway, COMPACT)
         self._audited_builtins = gateway.audited(self._builtins, "nlui")
-        self._names = {entry.tool.name for entry in ALL}
+        self._names = {entry.tool.name for entry in COMPACT}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the tools of the mode, after the sources have had their time to start."""
         await self._gateway.sources.ready()
-        gate = GATE if self._gateway.policy(call).mode == "guard" or self._gateway.settings.policy.rules else ()
-        admin = ADMIN if call.principal in self._gateway.admins else ()
+        controls = self._listed_controls(call)
         if self._is_compact():
-            return [entry.tool for entry in (*COMPACT, *gate, *admin)]
+            return [*(entry.tool for entry in COMPACT), *controls]
         extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
-        entries = self._gateway.catalog.entries()
-        return [*(entry.tool for entry in entries), *(entry.tool for entry in (*extra, *gate, *admin))]
+        listed = [entry.tool for entry in self._gateway.catalog.entries()]
+        return [*listed, *(entry.tool for entry in extra), *controls]
+
+    def _listed_controls(self, call: Call) -> Sequence[Tool]:
+        settings, administrator = self._gateway.settings, call.principal in self._gateway.admins
+        gated = self._gateway.policy(call).mode == "guard" or bool(settings.policy.rules)
+        return self._controls.listed(gated=gated, administrator=administrator) if gated or administrator else ()
+
+    @cached_property
+    def _controls(self) -> "ControlTools":
+        return ControlTools(self._gateway)
 
     def instructions(self) -> str:
         """Return what models should know; only tools that are listed now are recommended."""
@@ -323,12 +194,14 @@ class GatewayToolset:
             return await self._builtins.call(name, arguments, call)
         if name in self._names:
             return await self._audited_builtins.call(name, arguments, call)
+        if name.startswith(_CONTROL_PREFIXES) and name in self._controls.names:
+            return await self._controls.call(name, arguments, call)
         catalog = self._gateway.catalog
         if not catalog.has(name):
             await self._gateway.sources.ready()
             await self._gateway.sources.started(name)
             if not catalog.has(name):
-                raise unknown(name, [*(entry.name for entry in catalog.entries()), *self._names])
+                raise unknown(name, [*(entry.name for entry in catalog.entries()), *self._names, *self._controls.names])
         return await self._gateway.enforcer.call(name, arguments, call)
 
     def _is_compact(self) -> bool:

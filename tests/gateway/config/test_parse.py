@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config.parse import Notes, parse
+from ui_mcp.gateway.config.notes import Notes
+from ui_mcp.gateway.config.parse import parse
 from ui_mcp.jsontypes import dumps
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()

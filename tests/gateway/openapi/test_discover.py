@@ -12,7 +12,8 @@ from ui_mcp.errors import RefusedError
 from ui_mcp.gateway.openapi import discover, live
 from ui_mcp.gateway.openapi.discover import slugs
 from ui_mcp.gateway.openapi.document import load
-from ui_mcp.gateway.openapi.fetch import Fetcher, is_public, public_address
+from ui_mcp.gateway.openapi.fetch import Fetcher
+from ui_mcp.gateway.openapi.guarded import is_public, public_address
 from ui_mcp.gateway.openapi.live import DocumentCache
 from ui_mcp.jsontypes import Json, dumps
 
@@ -48,6 +49,7 @@ async def test_pages_that_are_no_documents_are_refused_with_the_reason(web: Reco
     async with make_target(base_url=web.url) as target:
         await target.refresh()
 
+    assert target.discovery is not None
     outcomes = {tried.url.removeprefix(web.url): tried.outcome for tried in target.discovery.tried}
     assert outcomes["/openapi.json"] == "a web page, not a document"
     assert outcomes["/swagger.json"] == "not an OpenAPI document"

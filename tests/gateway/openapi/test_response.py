@@ -237,7 +237,7 @@ async def test_long_arrays_are_cut_by_row_and_the_rest_stays_readable(
 
 
 def _store(target: LiveTarget) -> ResultStore:
-    return target.source._parts.responses._store
+    return target._store
 
 
 @pytest.mark.covers("GW-RES-6")

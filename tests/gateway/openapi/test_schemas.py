@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from gateway.conftest import document
 from ui_mcp.errors import InvalidArgumentsError
-from ui_mcp.gateway.config.parse import Notes
+from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck
 from ui_mcp.gateway.openapi.document import Document, Place
 from ui_mcp.gateway.openapi.model import Operation

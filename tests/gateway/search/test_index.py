@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 import needs
-from ui_mcp.gateway.config.parse import Notes
+from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.config.settings import TargetSettings
 from ui_mcp.gateway.openapi.document import Document, load
 from ui_mcp.gateway.openapi.fetch import Fetcher

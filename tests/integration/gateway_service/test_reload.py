@@ -14,8 +14,7 @@ import pytest
 from agreeing import agree_to_gateway
 from integration.gateway_service.nlui_client import NluiClient
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
-from ui_mcp.gateway.mount_connection import connector
-from ui_mcp.gateway.runner import follow_file
+from ui_mcp.gateway.runner import connector, follow_file
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsontypes import Json, JsonObject
 

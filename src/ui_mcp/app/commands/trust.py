@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TextIO
 
 from ui_mcp.errors import ConfigError, RefusedError
-from ui_mcp.gateway.config.agreement import TrustRequest, agree, found_file, trust_request, trust_requests
+from ui_mcp.gateway.config.agreed_files import found_file
+from ui_mcp.gateway.config.agreement import TrustRequest, agree, trust_request, trust_requests
 from ui_mcp.trust import Agreements
 from ui_mcp.workspace import Workspace
 

@@ -96,7 +96,7 @@ async def _check(options: argparse.Namespace) -> int:
             print(dumps({name: _report(gateway, name) for name in gateway.sources.targets}))
         for name, target in gateway.sources.targets.items():
             findings += 0 if options.json else _print_report(name, _report(gateway, name))
-            if target.source.api is None:
+            if target.source.api is None and target.discovery is not None:
                 unreachable = unreachable or bool(target.discovery.unreachable)
                 for tried in target.discovery.tried:
                     print(f"  tried {tried.url}: {tried.outcome}")

@@ -10,8 +10,9 @@ from platformdirs import user_config_path
 
 from ui_mcp import config as settings
 from ui_mcp.config import Config
-from ui_mcp.errors import ConfigError, UiMcpError
+from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config import loader
+from ui_mcp.gateway.config.agreed_files import NotAgreedError, found_file, load_agreed, load_found, read_bytes
 from ui_mcp.gateway.config.loader import find, load
 from ui_mcp.gateway.config.parse import parse
 from ui_mcp.gateway.config.settings import GatewaySettings
@@ -26,10 +27,6 @@ _MASKED = loader.SECRETS | {"headers", "env"}
 _REFERENCE = re.compile(r"[^$]*\$\{|env:|file:|keyring:")
 
 _PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s@]*@")
-
-
-class NotAgreedError(ConfigError):
-    """A file that came with a project says something to which the person has not agreed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,65 +66,14 @@ def trust_request(file: Path) -> TrustRequest:
     Raises:
         ConfigError: the file cannot be read.
     """
-    data = _bytes(file)
+    data = read_bytes(file)
     return TrustRequest(place_of(file), data, _contents(data))
-
-
-def found_file(source: str | None) -> Path | None:
-    """Return the nlui.yaml that a gateway takes from the working directory because none was named.
-
-    A file named on the command line or in NLUI_CONFIG was chosen by the person, and so was one in the account's
-    configuration directory; these need no agreement.
-    """
-    own = user_config_path()
-    file = None if source or os.environ.get("NLUI_CONFIG") else loader.find(None, os.environ, own)
-    if file is None or place_of(file).parent == (own / "nlui").resolve():
-        return None
-    return place_of(file)
 
 
 def agree(requests: list[TrustRequest]) -> None:
     """Store the person's agreement to all of these."""
     for request in requests:
         Agreements().add(request.place, request.contents)
-
-
-def load_agreed(file: Path, project: Path) -> loader.Loaded:
-    """Read an nlui.yaml; one inside the project only if the person agreed to its contents.
-
-    Raises:
-        NotAgreedError: the person has not agreed to the present contents.
-        ConfigError: the file is invalid.
-    """
-    file = file.resolve()
-    return _load_as_agreed(file, "ui-mcp trust") if file.is_relative_to(project) else loader.load(file)
-
-
-def load_found(file: Path) -> loader.Loaded:
-    """Read an nlui.yaml that was found, not named, if the person agreed to its contents.
-
-    Raises:
-        NotAgreedError: the person has not agreed to the present contents.
-        ConfigError: the file is invalid.
-    """
-    return _load_as_agreed(place_of(file), "nlui trust")
-
-
-def _load_as_agreed(file: Path, command: str) -> loader.Loaded:
-    data = _bytes(file)  # read once, so that exactly what is checked takes effect
-    if not Agreements().hold(file, data):
-        raise NotAgreedError(
-            f"{file} is not in effect: it is new or has changed since you agreed to it\n"
-            f"Run `{command}` in {file.parent}; it shows the file and asks you."
-        )
-    return loader.read(data, str(file), os.environ, file.parent)
-
-
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror or error}") from error
 
 
 def _contents(data: bytes) -> list[str]:

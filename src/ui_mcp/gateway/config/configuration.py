@@ -9,7 +9,7 @@ import anyio
 from platformdirs import user_config_path
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.gateway.config.agreement import NotAgreedError, found_file, load_found
+from ui_mcp.gateway.config.agreed_files import NotAgreedError, found_file, load_found
 from ui_mcp.gateway.config.loader import FILE, Load, find, load
 from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.config.settings import GatewaySettings, Mode, TargetSettings

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-
-import yaml
+from typing import TYPE_CHECKING
 
 from ui_mcp import validation
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.fields import fields_of, record_in
 from ui_mcp.gateway.config.parse import parse
@@ -16,6 +16,11 @@ from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.names import closest
 from ui_mcp.validation import InvalidDataError
+
+if TYPE_CHECKING:
+    from ui_mcp.gateway.config.yaml_reader import line_of
+else:
+    line_of = lazy("ui_mcp.gateway.config.yaml_reader:line_of")
 
 FILE = "nlui.yaml"
 _HINT = "nlui init writes a file to start from; nlui --help lists the commands."
@@ -88,7 +93,7 @@ def read(data: bytes, name: str, environment: Mapping[str, str], folder: Path) -
         settings = validation.read(GatewaySettings, expanded)
     except InvalidDataError as error:
         problem = error.problems[0]
-        raise ConfigError(f"{name}:{_line(data, problem.path)}: {problem}") from error
+        raise ConfigError(f"{name}:{line_of(data, problem.path)}: {problem}") from error
     warnings = [f"{name}: {text}" for text in _unknown_keys(tree, GatewaySettings, "")]
     return Loaded(_with_absolute_specs(settings, folder), warnings, frozenset(used))
 
@@ -197,22 +202,3 @@ def _unknown_keys(tree: JsonObject, part: type, prefix: str) -> Iterator[str]:
             for number, member in enumerate(value):
                 if isinstance(member, dict):
                     yield from _unknown_keys(member, inner, f"{prefix}{key}[{number}].")
-
-
-def _line(data: bytes, path: tuple[int | str, ...]) -> int:
-    """Return the line of a value, 1 if PyYAML cannot parse what our more tolerant reader accepts."""
-    try:
-        node = yaml.compose(data, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError):
-        return 1
-    for part in path:
-        if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if str(key.value) == str(part)]
-            if not found:
-                break
-            node = found[-1][1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            node = node.value[part]
-        else:
-            break
-    return node.start_mark.line + 1 if node is not None else 1

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin, urlsplit
 
 import anyio
@@ -10,6 +10,8 @@ import httpx2
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.parse import is_openapi, parse
+from ui_mcp.gateway.config.settings import TargetSettings
+from ui_mcp.http_client import same_origin
 from ui_mcp.jsontypes import loads
 
 _BUDGET = 15.0
@@ -65,6 +67,19 @@ class Discovery:
     tried: list[Attempt] = field(default_factory=list)
     unreachable: str = ""
     """Why the base URL cannot be connected to; empty if it can."""
+
+    def siblings(self, settings: TargetSettings) -> list[TargetSettings]:
+        """Return one target per document if several were found for these settings; else an empty list."""
+        if len(self.found) < 2 or settings.spec:
+            return []
+        named = zip(slugs(self.found), self.found, strict=True)
+        return [_sibling(settings, f"{settings.name}_{slug}", url) for slug, url in named]
+
+
+def _sibling(settings: TargetSettings, name: str, spec: str) -> TargetSettings:
+    # The credential is meant for the origin of base_url only.
+    auth = settings.spec_auth if same_origin(spec, settings.base_url) else None
+    return replace(settings, name=name, spec=spec, spec_auth=auth)
 
 
 async def discover(base_url: str, client: httpx2.AsyncClient) -> Discovery:

@@ -8,7 +8,8 @@ import anyio
 import anyio.to_thread
 
 from ui_mcp.errors import ConfigError, NotFoundError, UiMcpError
-from ui_mcp.gateway.config.parse import Notes, is_openapi, parse
+from ui_mcp.gateway.config.notes import Notes
+from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.jsontypes import Json, JsonObject
 

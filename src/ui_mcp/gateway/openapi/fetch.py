@@ -1,74 +1,25 @@
-"""Fetches the files of a document, guarded against server-side request forgery (SSRF)."""
+"""Fetches the files of a document, and only those: below its folder, or on its origin."""
 
 import ipaddress
-import socket
-import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Self
+from urllib.parse import unquote, urljoin, urlsplit
 
 import anyio
-import httpx2
-from anyio import getaddrinfo
 
-from ui_mcp.errors import NotFoundError, RefusedError, UpstreamError
-from ui_mcp.http_client import TooLargeError, open_client
+from ui_mcp.discovery import lazy
+from ui_mcp.errors import NotFoundError, RefusedError
 
+if TYPE_CHECKING:
+    from httpx2 import AsyncBaseTransport
 
-class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Refuses hosts that resolve to private addresses, except the trusted ones that the user configured.
-
-    Redirects pass through here like any other request, so each hop is checked.
-    """
-
-    def __init__(self, trusted: Iterable[str], inner: httpx2.AsyncBaseTransport | None = None) -> None:
-        self._trusted = {host.lower() for host in trusted if host}
-        self._inner = inner or httpx2.AsyncHTTPTransport(verify=tls())
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        host = request.url.host.lower()
-        if host not in self._trusted:
-            address = await public_address(host, request.url.port or (443 if request.url.scheme == "https" else 80))
-            # Connect to the address that was checked: a second DNS lookup could return another one.
-            request.extensions = {**request.extensions, "sni_hostname": host}
-            request.headers.setdefault("Host", request.url.netloc.decode("ascii"))
-            request.url = request.url.copy_with(host=address)
-        return await self._inner.handle_async_request(request)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-@cache
-def tls() -> ssl.SSLContext:
-    """Return the shared TLS context."""
-    # Reading the system's certificates takes 0.1 s.
-    return ssl.create_default_context()
-
-
-async def public_address(host: str, port: int) -> str:
-    """Resolve `host` to a public address.
-
-    Raises:
-        RefusedError: one of its addresses is private, or it has none.
-    """
-    try:
-        found = await getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise RefusedError(f"Host {host} does not resolve: {error}", host=host) from error
-    addresses = [str(entry[4][0]) for entry in found]
-    for address in addresses:
-        if not is_public(address):
-            raise RefusedError(
-                f"Host {host} resolves to the private address {address}\n"
-                "Name the host in the configuration (refs.allow_hosts) to allow it.",
-                host=host,
-            )
-    return addresses[0]
+    from ui_mcp.gateway.openapi.guarded import WebFiles
+else:
+    WebFiles = lazy("ui_mcp.gateway.openapi.guarded:WebFiles")
 
 
 def is_loopback(host: str) -> bool:
@@ -79,21 +30,8 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def is_public(address: str) -> bool:
-    """Return whether an address is outside all private, local, reserved and multicast ranges."""
-    parsed = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
-    if isinstance(parsed, ipaddress.IPv6Address):
-        # An IPv6 address that embeds an IPv4 address reaches that one.
-        inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
-        if inner is not None:
-            return is_public(str(inner))
-    return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
-
-
 _MAX_FILES = 5_000
 _MAX_TOTAL = 200 * 1024 * 1024
-_MAX_BYTES = 50 * 1024 * 1024  # no more than `config.parse` reads
-_SECONDS = 10.0
 
 _SIBLING_SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 """Suffixes of files that a document may also read from sibling folders (`../common/Error.json`)."""
@@ -119,7 +57,7 @@ class Fetcher:
         allow_hosts: frozenset[str] = frozenset(),
         headers: Mapping[str, str] | None = None,
         origin: str = "",
-        transport: httpx2.AsyncBaseTransport | None = None,
+        transport: "AsyncBaseTransport | None" = None,
     ) -> None:
         """Send `headers` only to the origin of the URL `origin`, by default the root's."""
         self._root = root
@@ -133,17 +71,9 @@ class Fetcher:
         self._transport = transport
 
     @cached_property
-    def _client(self) -> httpx2.AsyncClient:
-        # Lazy: documents on disk need no client.
-        return open_client(
-            GuardedTransport({self._host, *self._allow_hosts}, self._transport),
-            limit=_MAX_BYTES,
-            bound=self._headers,
-            origin=self._origin,
-            timeout=_SECONDS,
-            follow_redirects=True,
-            max_redirects=5,
-        )
+    def _web_files(self) -> "WebFiles":
+        # Lazy: documents on disk need no HTTP client.
+        return WebFiles({self._host, *self._allow_hosts}, self._headers, self._origin, self._transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -151,9 +81,9 @@ class Fetcher:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        client: httpx2.AsyncClient | None = vars(self).get("_client")
-        if client is not None:
-            await client.aclose()
+        web: WebFiles | None = vars(self).get("_web_files")
+        if web is not None:
+            await web.aclose()
 
     async def root(self, *, etag: str = "", modified: str = "") -> Fetched | None:
         """Fetch the root document; None if it has not changed since `etag` or `modified`."""
@@ -198,22 +128,11 @@ class Fetcher:
         return await self._file(Path(path))
 
     async def _web(self, url: str, extra: Mapping[str, str] | None) -> Fetched | None:
-        headers = {"Accept": "application/json, application/yaml;q=0.9, */*;q=0.5"}
-        if extra is not None:
-            headers |= dict(extra)
-        try:
-            async with self._client.stream("GET", url, headers=headers) as answer:
-                if answer.status_code == httpx2.codes.NOT_MODIFIED:
-                    return None
-                if answer.is_error:
-                    raise UpstreamError(f"{url} answered HTTP {answer.status_code}", status=answer.status_code)
-                body = await answer.aread()
-                media = answer.headers.get("content-type", "").split(";")[0].strip().lower()
-                return Fetched(url, body, media, dict(answer.headers))
-        except TooLargeError as error:
-            raise RefusedError(f"{url} sends more than {_MAX_BYTES} bytes") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise UpstreamError(f"Cannot fetch {url}: {error or type(error).__name__}", url=url) from error
+        found = await self._web_files.get(url, extra or {})
+        if found is None:
+            return None
+        body, headers = found
+        return Fetched(url, body, headers.get("content-type", "").split(";")[0].strip().lower(), headers)
 
     async def _file(self, path: Path) -> Fetched:
         try:
@@ -234,9 +153,16 @@ def join(base: str, reference: str) -> str:
         RefusedError: the reference has a scheme other than HTTP.
     """
     if is_url(base):
-        return str(httpx2.URL(base).join(reference))
+        return _joined(base, reference)
     if is_url(reference):
         return reference
     if "://" in reference:
         raise RefusedError(f"References may not use {reference.split('://', maxsplit=1)[0]}:")
     return str((Path(base).parent / unquote(reference)).resolve())
+
+
+def _joined(base: str, reference: str) -> str:
+    try:
+        return urljoin(base, reference)
+    except ValueError as error:
+        raise RefusedError(f"{reference} is not a valid URL: {error}") from error

@@ -3,39 +3,41 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Self
 
 import anyio
 import anyio.to_thread
-import httpx2
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError, UpstreamError
 from ui_mcp.file_watcher import Rest
 from ui_mcp.files import PRIVATE, write_atomic
-from ui_mcp.gateway.config.parse import MAX_BYTES, Notes
+from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
 from ui_mcp.gateway.openapi.auth import Credentials, Tokens, configured, header_of
-from ui_mcp.gateway.openapi.discover import Discovery, discover, slugs
 from ui_mcp.gateway.openapi.document import Document, load
-from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, GuardedTransport, is_loopback, is_url, tls
-from ui_mcp.gateway.openapi.files import Files
+from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, is_url
 from ui_mcp.gateway.openapi.model import Api
 from ui_mcp.gateway.openapi.operations import read_api
-from ui_mcp.gateway.openapi.response import Limits, Responses
-from ui_mcp.gateway.openapi.send import Sender
-from ui_mcp.gateway.openapi.target import Parts, Target
-from ui_mcp.gateway.results import ResultStore
+from ui_mcp.gateway.openapi.target import Caller, Target
+from ui_mcp.gateway.results import Limits, ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
-from ui_mcp.http_client import open_client, same_origin
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.log import logger
+
+if TYPE_CHECKING:
+    from ui_mcp.gateway.openapi.calls import open_caller
+    from ui_mcp.gateway.openapi.discover import Discovery
+    from ui_mcp.gateway.openapi.network import Network
+else:
+    open_caller = lazy("ui_mcp.gateway.openapi.calls:open_caller")
+    Network = lazy("ui_mcp.gateway.openapi.network:Network")
 
 _VERSION = 1
 """Format of the cache files; files of another version are ignored."""
@@ -89,7 +91,6 @@ class DocumentCache:
         return self._folder / f"{sha256(source.encode()).hexdigest()[:32]}.json"
 
 
-AGENT = "ui-mcp"
 _FILE_POLL = 1.0
 """Seconds between checks of the document's files where the system reports no changes."""
 
@@ -111,7 +112,8 @@ class LiveTarget:
         budget: int = 4_000,
     ) -> None:
         self.settings = settings
-        self.discovery = Discovery()
+        self.discovery: Discovery | None = None
+        """What was looked for at the base URL; None if nothing had to be."""
         self.first = anyio.Event()
         """Set after the first attempt to read the document, successful or not."""
         self._cache = cache
@@ -119,17 +121,11 @@ class LiveTarget:
         self.credentials = Credentials(
             {}, given, Tokens(self._post_form), strict=bool(settings.auth and settings.auth.strict)
         )
-        parts = Parts(
-            credentials=self.credentials,
-            sender=Sender(self._client, AGENT, settings.concurrency),
-            files=Files(tuple(Path(root).expanduser() for root in settings.files.roots), self._download),
-            responses=Responses(store, masker),
-            masker=masker,
-        )
+        self._store = store
+        self._limits = limits
         masker.add(self.credentials.secrets())
-        self.source = Target(settings, parts, limits, budget)
+        self.source = Target(settings, self.credentials, masker, self._open_caller, budget)
         self.boundary = Boundary(f"target {settings.name}", self._record_error)
-        self._clients: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._etag = self._modified = ""
         self._location = settings.spec
         self._mtimes: dict[str, float] = {}
@@ -141,41 +137,19 @@ class LiveTarget:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in ("_connections", "_guarded"):
-            held: httpx2.AsyncHTTPTransport | httpx2.AsyncClient | None = vars(self).get(name)
-            if held is not None:
-                await held.aclose()
+        network: Network | None = vars(self).get("_network")
+        if network is not None:
+            await network.aclose()
 
     @cached_property
-    def _connections(self) -> httpx2.AsyncHTTPTransport:
-        # Lazy: reading the system's certificates takes 0.1 s, which start-up should not wait for.
-        return httpx2.AsyncHTTPTransport(verify=tls(), proxy=self.settings.proxy, trust_env=False)
+    def _network(self) -> "Network":
+        return Network(self.settings)
 
-    def _client(self, principal: str, host: str, redirected: bool) -> httpx2.AsyncClient:
-        """Return a principal's client: all share the connections, each has its own cookies.
+    def _open_caller(self, target: Target) -> Caller:
+        return open_caller(target, self._network, self._store, self._limits)
 
-        Hosts that only a redirect or a document from the network names are refused if their address is private.
-        """
-        named = host in _configured_hosts(self.settings) or self.settings.proxy is not None
-        guarded = not named and (redirected or not self._is_from_this_machine)
-        key = (principal, guarded)
-        if key not in self._clients:
-            transport = (
-                GuardedTransport(_configured_hosts(self.settings), self._connections) if guarded else self._connections
-            )
-            self._clients[key] = open_client(transport, timeout=self.settings.timeout_s)
-        return self._clients[key]
-
-    @property
-    def _is_from_this_machine(self) -> bool:
-        """Whether the document comes from this machine, so that it may name servers on this machine."""
-        host = urlsplit(self.settings.spec or self.settings.base_url).hostname or ""
-        return self.is_local or is_loopback(host)
-
-    @cached_property
-    def _guarded(self) -> httpx2.AsyncClient:
-        """Client for URLs that come from a document or a caller: token endpoints and files."""
-        return open_client(GuardedTransport(_configured_hosts(self.settings)), timeout=10.0, follow_redirects=True)
+    async def _post_form(self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, Json]:
+        return await self._network.post_form(url, fields, headers)
 
     @property
     def is_local(self) -> bool:
@@ -263,64 +237,22 @@ class LiveTarget:
         base = self.settings.base_url
         if not base:
             raise ConfigError(f"Target {self.settings.name} needs base_url or spec")
-        guard, secret = GuardedTransport(_configured_hosts(self.settings)), header_of(self.settings.spec_auth)
-        async with open_client(guard, limit=MAX_BYTES, bound=secret, origin=base, timeout=10.0) as client:
-            self.discovery = await discover(base, client)
-        if self.discovery.unreachable:
-            raise UpstreamError(
-                f"Nothing answers at {base}: {self.discovery.unreachable}\nStart the API, or check base_url."
-            )
-        if not self.discovery.found:
-            hints = [tried for tried in self.discovery.tried if "credentials" in tried.outcome]
-            why = f"{hints[0].url}: {hints[0].outcome}" if hints else f"{len(self.discovery.tried)} places tried"
+        found = self.discovery = await self._network.discover(base)
+        if found.unreachable:
+            raise UpstreamError(f"Nothing answers at {base}: {found.unreachable}\nStart the API, or check base_url.")
+        if not found.found:
+            hints = [tried for tried in found.tried if "credentials" in tried.outcome]
+            why = f"{hints[0].url}: {hints[0].outcome}" if hints else f"{len(found.tried)} places tried"
             raise UpstreamError(f"No OpenAPI document found at {base} ({why})\nSet spec to its address.")
-        return self.discovery.found[0]
+        return found.found[0]
 
     def siblings(self) -> list[TargetSettings]:
         """Return one target per document if discovery found several at the base URL; else an empty list."""
-        found = self.discovery.found
-        if len(found) < 2 or self.settings.spec:
-            return []
-        named = zip(slugs(found), found, strict=True)
-        return [self._sibling(f"{self.settings.name}_{slug}", url) for slug, url in named]
-
-    def _sibling(self, name: str, spec: str) -> TargetSettings:
-        # The credential is meant for the origin of base_url only.
-        auth = self.settings.spec_auth if same_origin(spec, self.settings.base_url) else None
-        return replace(self.settings, name=name, spec=spec, spec_auth=auth)
-
-    async def _download(self, url: str) -> bytes:
-        try:
-            answer = await self._guarded.get(url)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise UpstreamError(f"Cannot fetch {url}: {error or type(error).__name__}") from error
-        if answer.is_error:
-            raise UpstreamError(f"{url} answered HTTP {answer.status_code}")
-        return answer.content
-
-    async def _post_form(self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, Json]:
-        try:
-            # No redirects: they would pass the client secret on.
-            answer = await self._guarded.post(url, data=dict(fields), headers=dict(headers), follow_redirects=False)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise UpstreamError(f"Cannot reach {url}: {error or type(error).__name__}") from error
-        try:
-            return answer.status_code, loads(answer.content)
-        except ValueError:
-            return answer.status_code, None
+        return self.discovery.siblings(self.settings) if self.discovery is not None else []
 
     @property
     def _key(self) -> str:
         return f"{self.settings.name}|{self.settings.spec or self.settings.base_url}"
-
-
-def _configured_hosts(settings: TargetSettings) -> set[str]:
-    """Return the hosts that the user configured; these may have private addresses."""
-    token_urls = (
-        [settings.auth.token_url, *(s.token_url for s in settings.auth.schemes.values())] if settings.auth else []
-    )
-    urls = [settings.base_url, settings.spec, *token_urls]
-    return {urlsplit(url).hostname or "" for url in urls if url} | set(settings.refs.allow_hosts)
 
 
 def _header(fetched: Fetched, name: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
-from ui_mcp.gateway.config.parse import Note, Status
+from ui_mcp.gateway.config.notes import Note, Status
 from ui_mcp.gateway.sanitize import MASK, is_secret
 from ui_mcp.jsontypes import JsonObject, digest
 

@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.config.parse import Note, Notes
+from ui_mcp.gateway.config.notes import Note, Notes
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.bundle import bundle
 from ui_mcp.gateway.openapi.document import Document, Place

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ui_mcp.errors import UiMcpError
-from ui_mcp.gateway.config.parse import Notes
+from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.document import Document, Place
 from ui_mcp.gateway.openapi.files import FILE, with_files

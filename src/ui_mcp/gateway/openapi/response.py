@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.auth import how_to
 from ui_mcp.gateway.openapi.model import Answer, Operation
-from ui_mcp.gateway.results import ResultStore, pick, rows_of, trim
+from ui_mcp.gateway.results import Limits, ResultStore, pick, rows_of, trim
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.http_client import same_origin
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
@@ -32,14 +32,6 @@ _RATE_LIMIT_HEADER = re.compile(r"^(x-)?rate-?limit", re.IGNORECASE)
 _TEXT_LIMIT = 60_000
 _JSON_LINES = frozenset({"application/x-ndjson", "application/jsonl", "application/json-seq"})
 _SVG = "image/svg+xml"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Size limits of one result."""
-
-    max_bytes: int = 60_000
-    max_rows: int = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Literal
 
 from ui_mcp.errors import NotFoundError, UiMcpError
-from ui_mcp.gateway.config.parse import Notes
+from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.openapi import model
 from ui_mcp.gateway.openapi.bundle import bundle
 from ui_mcp.gateway.openapi.document import Document, Place, reference_of
