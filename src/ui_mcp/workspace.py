@@ -92,6 +92,11 @@ class Workspace:
         return self.base / ".ui-mcp"
 
     @property
+    def versions(self) -> Path:
+        """Where the edits of each app are kept, with the files before and after them."""
+        return self.own / "versions"
+
+    @property
     def state_dir(self) -> Path:
         """Folder that holds our own files now: `own`, or `storage` until the files of an older version are moved."""
         moved = self.own.is_dir() and not (self.own / MOVING).exists()

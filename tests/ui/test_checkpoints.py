@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, RefusedError
-from ui_mcp.ui.checkpoints import Checkpoints, file_diff
+from ui_mcp.ui.app_files import file_diff
+from ui_mcp.ui.checkpoints import Checkpoints
 from ui_mcp.workspace import Workspace
 
 pytestmark = pytest.mark.covers("UI-CHECK-1")

@@ -71,6 +71,14 @@ class UiBackend(Protocol):
         """Return a PNG."""
         ...
 
+    async def mark_changes(self, before: bytes, after: bytes) -> bytes:
+        """Return one PNG with both side by side and frames around what differs.
+
+        Raises:
+            UiActionFailedError: this kind of UI cannot draw it.
+        """
+        ...
+
     def problems(self) -> list[str]:
         """Return the errors that the UI reported since the last call."""
         ...

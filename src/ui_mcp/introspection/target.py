@@ -134,6 +134,11 @@ class Target:
             except UiNodeNotFoundError as error:
                 raise await self._not_found_error(request.ref or Ref(), error) from error
 
+    async def mark_changes(self, before: bytes, after: bytes) -> bytes:
+        """Return both pictures side by side, with frames around what differs."""
+        async with self._lock, self._time_limit("comparing pictures", 3 * self._seconds):
+            return await self.backend.mark_changes(before, after)
+
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
         """Lock the UI for a series of actions that no other call may interrupt."""

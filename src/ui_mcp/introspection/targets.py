@@ -122,8 +122,19 @@ class TargetRegistry:
         self._opened_for: dict[str, str] = {}
         self._lock = anyio.Lock()
 
-    async def target(self, name: str | None = None) -> Target:
+    def shown(self) -> str | None:
+        """Return what shows our UI now: the page that a person has open, else our browser; None if neither does."""
+        served = self._ui()
+        if served is None or served.open_page is not None:
+            return "page" if served else None
+        browser = self._targets.get("browser")
+        opened = browser is not None and browser.backend.alive() and self._opened_for.get("browser") == served.url
+        return "browser" if opened else None
+
+    async def target(self, name: str | None = None, *, settled: bool = True) -> Target:
         """Return a target by name; by default the open page, else the browser, else the one attached last.
+
+        If the session has just changed, wait until it shows that, unless `settled` is false.
 
         Raises:
             UiNotEnabledError: it is not available or not allowed; the reason is in the details.
@@ -131,7 +142,7 @@ class TargetRegistry:
         """
         async with self._lock:
             found = await self._find(name)
-        if found.name in {"page", "browser"} and self._just_changed():
+        if settled and found.name in {"page", "browser"} and self._just_changed():
             # A change of the session takes a moment to arrive in the page.
             await found.settle()
         return found

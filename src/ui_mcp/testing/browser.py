@@ -283,9 +283,9 @@ class InProcess:
 
 
 @asynccontextmanager
-async def open_page(session: Session, *, expand: bool = True) -> AsyncIterator[Browser]:
-    """Open a page on a session of this process."""
-    async with session.attach() as connection:
+async def open_page(session: Session, *, expand: bool = True, driven: bool = False) -> AsyncIterator[Browser]:
+    """Open a page on a session of this process; a `driven` one is not taken for that of a person."""
+    async with session.attach(driven=driven) as connection:
         browser = Browser(InProcess(connection))
         if expand:
             await browser.send(WATCH, user=False)

@@ -1,7 +1,7 @@
 """Static checks of an app: rules and report."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,11 @@ class Finding:
 
     def as_json(self) -> dict[str, str]:
         return {"rule": self.rule, "location": self.location, "text": self.text}
+
+    @property
+    def key(self) -> str:
+        """Names the finding wherever its line has moved to."""
+        return f"{self.rule} {self.location.partition(':')[0]} {self.text}"
 
 
 CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
@@ -177,15 +182,25 @@ def audit(apps: Path, name: str) -> JsonObject:
 
 def read_app(folder: Path) -> App:
     """Read the Lua files and viewdefs of an app."""
-    lua = {
-        file.relative_to(folder).as_posix(): LuaSource(file.read_text(encoding="utf-8", errors="replace"))
-        for file in sorted(folder.rglob("*.lua"))
-    }
+    files = [*sorted(folder.rglob("*.lua")), *sorted((folder / "viewdefs").rglob("*.html"))]
+    return parsed_app(folder.name, {file.relative_to(folder).as_posix(): file.read_bytes() for file in files})
+
+
+def parsed_app(name: str, files: Mapping[str, bytes]) -> App:
+    """Return an app from the contents of its files; pure."""
+    texts = {path: content.decode("utf-8", "replace") for path, content in sorted(files.items())}
+    lua = {path: LuaSource(text) for path, text in texts.items() if path.endswith(".lua")}
     viewdefs = {
-        file.name: Template(file.read_text(encoding="utf-8", errors="replace"))
-        for file in sorted((folder / "viewdefs").rglob("*.html"))
+        path.rpartition("/")[2]: Template(text)
+        for path, text in texts.items()
+        if path.startswith("viewdefs/") and path.endswith(".html")
     }
-    return App(folder.name, lua, viewdefs)
+    return App(name, lua, viewdefs)
+
+
+def findings(app: App) -> list[Finding]:
+    """Return every finding, violations first."""
+    return [*sorted(lua_violations(app)), *sorted(viewdef_violations(app)), *sorted(warnings(app))]
 
 
 def report(app: App) -> JsonObject:

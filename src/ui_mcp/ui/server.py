@@ -64,6 +64,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
     try:
         _make_folders(workspace)
         settle(workspace)
+        _finish_edits(workspace)
     except OSError as error:
         raise ConfigError(f"cannot use base_dir {base_dir}: {reason(error)}", base_dir=base_dir) from error
     config = settings.load(workspace.config_file, flags=flags, environment=environment)
@@ -89,6 +90,14 @@ def _make_folders(workspace: Workspace) -> None:
         _require_writable(folder)
     for name in ("lua.log", "lua-err.log"):
         _unless_linked(partial(_make_log, workspace, name))
+
+
+def _finish_edits(workspace: Workspace) -> None:
+    """Take back edits of apps that a process had not finished when it ended."""
+    if any(workspace.versions.glob("*/pending.json")):
+        from ui_mcp.ui.edit_journal import recover_edits  # imported late: only needed after a crash
+
+        recover_edits(workspace)
 
 
 def reason(error: OSError) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ui_mcp.errors import DiskError, ViewdefError
 from ui_mcp.file_watcher import SavedFile
 from ui_mcp.files import LinkError, write_atomic
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions, inside
 from ui_mcp.ui.viewdef_compiler import Binding, Viewdef, checked_key, compile_viewdef
@@ -76,17 +76,26 @@ class ViewdefStore:
         return key
 
     def bundle(self, keys: Iterable[str] | None = None) -> str:
-        """Return viewdefs as JSON text for a worker: key → [html, bindings]."""
-        chosen = self._viewdefs if keys is None else {key: self._viewdefs[key] for key in keys}
-        return dumps(
-            {key: [viewdef.html, [_AS_ROW(binding) for binding in viewdef.bindings]] for key, viewdef in chosen.items()}
-        )
+        """Return viewdefs as JSON text for a worker: key → [html, bindings], or false for one that is gone."""
+        chosen = {key: self._viewdefs.get(key) for key in (self._viewdefs if keys is None else keys)}
+        return dumps({key: viewdef is not None and _as_rows(viewdef) for key, viewdef in chosen.items()})
+
+    def forget(self, key: str) -> None:
+        """Drop a viewdef whose file is gone; the built-in one, if any, is used again."""
+        self.problems.pop(key, None)
+        self._viewdefs.pop(key, None)
+        if key in BUILTIN:
+            self._register(key, BUILTIN[key])
 
     def _register(self, key: str, content: str) -> Viewdef:
         viewdef = compile_viewdef(key, content)
         self._viewdefs[key] = viewdef
         self.problems.pop(key, None)
         return viewdef
+
+
+def _as_rows(viewdef: Viewdef) -> list[Json]:
+    return [viewdef.html, [_AS_ROW(binding) for binding in viewdef.bindings]]
 
 
 def key_of(file: Path) -> str:
@@ -147,11 +156,12 @@ class ViewdefFiles:
         return self._store.bundle([key])
 
     def reload(self, files: Iterable[SavedFile]) -> Reloaded:
-        """Read saved files again; those that another file overrides change nothing."""
-        changed: list[str] = []
+        """Read saved files again; those that another file overrides change nothing, deleted ones are dropped."""
+        saved = list(files)
+        changed: list[str] = self._dropped(saved)
         good: list[str] = []
         problems: list[JsonObject] = []
-        for key, file in self._winners(files):
+        for key, file in self._winners(saved):
             before = self._store.get(key)
             if self._store.read(file) is None:
                 problems.append({"file": str(file), "message": self._store.problems[key]})
@@ -160,6 +170,19 @@ class ViewdefFiles:
             if self._store.get(key) != before:
                 changed.append(key)
         return Reloaded(self._store.bundle(changed) if changed else None, good, problems)
+
+    def _dropped(self, files: Iterable[SavedFile]) -> list[str]:
+        """Forget viewdefs whose last file was deleted, read the next one of the others, and return the changed keys."""
+        dropped: list[str] = []
+        for key in sorted({key_of(file.path) for file in files if not file.path.exists()}):
+            winner, before = self._existing(key), self._store.get(key)
+            if winner is None:
+                self._store.forget(key)
+            else:
+                self._store.read(winner)
+            if self._store.get(key) != before:
+                dropped.append(key)
+        return dropped
 
     def _refusal(self, file: Path) -> str | None:
         """Return why a file may not be read: a link may only lead to files that apps may read themselves."""

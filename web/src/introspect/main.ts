@@ -2,12 +2,14 @@
 
 import { type Action, clickBySynthesis, clientPoint, focus, insertText, scroll, select, setText, toggle } from "./act";
 import { annotate, clear } from "./annotate";
+import { compare } from "./compare";
 import { frameOffset } from "./dom";
 import { pressBySynthesis } from "./keys";
 import { chainAt, deepestAt, resolveTarget, settledPoint, ActionError } from "./actionability";
+import { collectErrors } from "./page_errors";
 import { createRefs, type NodeRef, type Refs, StaleRowError } from "./refs";
 import { renderTarget } from "./rows";
-import { type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
+import { type Captured, type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
 
 export interface Introspector {
   call(request: string): Promise<string>;
@@ -35,18 +37,20 @@ type Request =
   | { op: "box"; target: NodeRef }
   | { op: "content"; target: NodeRef }
   | { op: "annotate" }
+  | { op: "compare"; before: string; after: string }
   | { op: "clear" }
   | { op: "idle" };
 
-/** Create the introspector of one document; its uids begin with `prefix`. */
-export function create(prefix: string): Introspector {
+/** Create the introspector of one document; its uids begin with `prefix`. With `collect`, captures report its errors. */
+export function create(prefix: string, collect = false): Introspector {
   const refs = createRefs(prefix);
+  const errors = collect ? collectErrors() : () => [];
   return {
     uidOf: (element) => refs.uidOf(element),
     element: (ref) => refs.resolve(JSON.parse(ref) as NodeRef),
     async call(request) {
       try {
-        return JSON.stringify(await answer(refs, JSON.parse(request) as Request));
+        return JSON.stringify(await answer(refs, JSON.parse(request) as Request, errors));
       } catch (error) {
         return JSON.stringify({ error: described(error) });
       }
@@ -54,10 +58,10 @@ export function create(prefix: string): Introspector {
   };
 }
 
-async function answer(refs: Refs, request: Request): Promise<object> {
+async function answer(refs: Refs, request: Request, errors: () => string[]): Promise<object> {
   switch (request.op) {
     case "capture":
-      return capture(refs, request.ask);
+      return withErrors(capture(refs, request.ask), errors());
     case "tell":
       refs.tell(request.rows);
       return {};
@@ -87,12 +91,18 @@ async function answer(refs: Refs, request: Request): Promise<object> {
     }
     case "annotate":
       return annotate(refs);
+    case "compare":
+      return compare(request.before, request.after);
     case "clear":
       return clear();
     case "idle":
       await idle();
       return {};
   }
+}
+
+function withErrors(captured: Captured, errors: string[]): Captured {
+  return { ...captured, problems: [...captured.problems, ...errors] };
 }
 
 /** Perform an action by script. Driven pages get real input for what is refused here. */

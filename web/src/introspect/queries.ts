@@ -40,5 +40,5 @@ async function load(prefix: string): Promise<Introspector> {
   });
   const loaded = globalThis.uiMcpIntrospect;
   if (!loaded) throw new Error(`${SCRIPT} did not load`);
-  return loaded.create(prefix);
+  return loaded.create(prefix, true);
 }

@@ -50,7 +50,12 @@ interface Inherited {
   secret: boolean;
 }
 
-export function capture(refs: Refs, ask: CaptureRequest): Fields {
+/** What the page shows, and what went wrong in it. */
+export interface Captured extends Fields {
+  problems: string[];
+}
+
+export function capture(refs: Refs, ask: CaptureRequest): Captured {
   const root = ask.root ? refs.resolve(ask.root) : rootOf(document);
   if (!root) throw new CaptureError("MCP_UI_NODE_NOT_FOUND", "no such node");
   const wants = (section: string) => ask.sections.includes(section);

@@ -133,6 +133,9 @@ class JavaFxBackend:
         work = await self._call({"op": "work"})
         return list(zip(work["clockMs"], work["workMs"], strict=True))
 
+    async def mark_changes(self, before: bytes, after: bytes) -> bytes:
+        raise UiActionFailedError("Only a browser compares pictures", reason="NEEDS_NATIVE_INPUT", use="browser")
+
     def problems(self) -> list[str]:
         return []  # there is no common place where JavaFX programs report errors
 

@@ -93,6 +93,9 @@ class PageBackend:
             'A page cannot photograph itself\nUse target "browser".', reason="NEEDS_NATIVE_INPUT", use="browser"
         )
 
+    async def mark_changes(self, before: bytes, after: bytes) -> bytes:
+        raise UiActionFailedError("Only a browser compares pictures", reason="NEEDS_NATIVE_INPUT", use="browser")
+
     def problems(self) -> list[str]:
         """Return the failed bindings of the last capture; the page reports other errors to the server itself."""
         problems, self._problems = self._problems, []

@@ -96,6 +96,13 @@ E.ops[OP.RELOAD] = function(path)
   return "true"
 end
 
+-- Compile a text without running it.
+E.ops[OP.CHECK] = function(name, text)
+  local f, problem = limits.load(text, "@" .. name, "t", env)
+  if f then return "true" end
+  return "false", limits.new_fault(FAULT.LUA_SYNTAX, tostring(problem))
+end
+
 local function forget(path)
   for _, item in next, declared[path] or {} do E.undeclare(item[1], item[2]) end
   local entry = by_path[path]

@@ -17,7 +17,8 @@ local function index(key, viewdef)
   end
 end
 
--- Add viewdefs, key → [html, bindings], replacing those with the same keys; returns a message if the text is malformed.
+-- Add viewdefs, key → [html, bindings], replacing those with the same keys, and drop those given as false; returns a
+-- message if the text is malformed.
 function viewdefs.take(text)
   local given, problem = json.parse(text)
   if problem or type(given) ~= "table" then return problem or "viewdefs come as an object" end
@@ -27,6 +28,9 @@ function viewdefs.take(text)
       local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version }
       by_key[key] = viewdef
       index(key, viewdef)
+    elseif entry == false and type(key) == "string" then
+      by_key[key] = nil
+      index(key, nil)
     end
   end
 end
@@ -59,7 +63,10 @@ function viewdefs.undelivered_json(conn)
   conn.undelivered = {}
   sort(keys)
   local parts = {}
-  for i = 1, #keys do parts[i] = json.quote(keys[i]) .. ":" .. json.quote(by_key[keys[i]].html) end
+  for i = 1, #keys do
+    local viewdef = by_key[keys[i]] -- it may be gone since it was queued
+    if viewdef then parts[#parts + 1] = json.quote(keys[i]) .. ":" .. json.quote(viewdef.html) end
+  end
   return "{" .. concat(parts, ",") .. "}"
 end
 

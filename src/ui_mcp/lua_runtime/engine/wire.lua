@@ -18,6 +18,7 @@ E.wire = {
     RUN = "run",
     DISPLAY = "display",
     TIMER = "timer",
+    CHECK = "check",
     RELOAD = "reload",
     PUBLISHED = "published",
     VIEWDEFS = "viewdefs",

@@ -3,14 +3,15 @@
 Links are followed: an app may live elsewhere and be linked into `apps/`, `lua/` or `viewdefs/`.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from os import walk
 from os.path import realpath
 from pathlib import Path
 
-from anyio import TASK_STATUS_IGNORED, sleep, to_thread
+from anyio import TASK_STATUS_IGNORED, Lock, sleep, to_thread
 from anyio.abc import TaskStatus
 
 from ui_mcp.file_watcher import SavedFile, watching
@@ -94,6 +95,7 @@ class Contents:
         try:
             content = file.read_bytes()
         except OSError:
+            self._seen.pop(file, None)
             return False
         if not content.strip():
             return False
@@ -111,6 +113,7 @@ class HotReloader:
         self._on_saved = on_saved
         self._roots = find_roots(workspace)
         self._started = False
+        self._lock = Lock()
         self._contents = Contents()
         self._contents.changed_files(files_in(self._roots.deep | self._linked_files()))
 
@@ -124,6 +127,22 @@ class HotReloader:
                 self._report_started(task_status)
                 await sleep(RETRY_SECONDS)
             await self._roots_changed()
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[Callable[[Iterable[Path]], Awaitable[None]]]:
+        """Load nothing by itself while the block writes files; yield the function that loads the written ones."""
+        async with self._lock:
+            yield self._load_written
+
+    async def _load_written(self, paths: Iterable[Path]) -> None:
+        files = await to_thread.run_sync(self._written, list(paths))
+        await self._on_saved([SavedFile(file, names_of(file, self._roots)) for file in files])
+
+    def _written(self, given: list[Path]) -> list[Path]:
+        """Return the deleted files and those with new content; later reports of the watch do not count again."""
+        paths = {Path(realpath(path)) for path in given}
+        gone = [path for path in paths if path.suffix in SUFFIXES and not path.exists()]
+        return [*gone, *self._contents.changed_files({*files_in(paths - {*gone}), *gone})]
 
     def _report_started(self, task_status: TaskStatus[None]) -> None:
         if not self._started:
@@ -144,9 +163,10 @@ class HotReloader:
 
     async def _scan(self, paths: set[Path] | None) -> None:
         try:
-            files = await to_thread.run_sync(self._changed_files, paths)
-            if files:
-                await self._on_saved([SavedFile(file, names_of(file, self._roots)) for file in files])
+            async with self._lock:
+                files = await to_thread.run_sync(self._changed_files, paths)
+                if files:
+                    await self._on_saved([SavedFile(file, names_of(file, self._roots)) for file in files])
         except Exception:  # noqa: BLE001 — an unreadable file must not end the watch, nor the server
             _log.exception("Cannot load the saved files")
 

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from hmac import compare_digest
 from pathlib import Path
@@ -191,6 +192,7 @@ class SessionRegistry:
         self._cached_status: str | None = None
         """The server's status for workers, until a page connects or disconnects."""
         self._context: SessionContext
+        self._reloader: HotReloader
         self._tasks: TaskGroup
 
     async def __aenter__(self) -> Self:
@@ -279,6 +281,29 @@ class SessionRegistry:
         """
         await self.notify_all_sessions(Op.VIEWDEFS, await to_thread.run_sync(self._viewdefs.upload, key, content))
 
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Callable[[Iterable[Path]], Awaitable[list[JsonObject]]]]:
+        """Load nothing by itself while the block writes files.
+
+        Yields the function that loads written or deleted files and returns what failed, `{file, message}` each; pages
+        and agent are not notified.
+        """
+        async with self._reloader.paused() as load_written:
+
+            async def load(paths: Iterable[Path]) -> list[JsonObject]:
+                with ExitStack() as held:
+                    failed = [held.enter_context(session.loading.held()) for session in self._sessions.values()]
+                    await load_written(paths)
+                return list({dumps(problem): problem for problems in failed for problem in problems}.values())
+
+            yield load
+
+    def report_failed(self, problems: Iterable[JsonObject]) -> None:
+        """Tell pages and agent about files that failed to load."""
+        for session in self._sessions.values():
+            for problem in problems:
+                session.loading.failed(problem)
+
     async def sweep(self) -> None:
         """End sessions that have been idle for too long, except session 1."""
         limit = self._config.session.timeout
@@ -307,11 +332,11 @@ class SessionRegistry:
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
         )
-        watch = HotReloader(self._workspace, self._saved)
+        self._reloader = HotReloader(self._workspace, self._saved)
         self._viewdefs.load()
         await self.create()
         if self._config.lua.hotload:
-            await tasks.start(watch.run)
+            await tasks.start(self._reloader.run)
         tasks.start_soon(self._sweep_periodically)
 
     def _status(self) -> str:
@@ -335,7 +360,7 @@ class SessionRegistry:
     async def _saved(self, files: list[SavedFile]) -> None:
         viewdefs = [file for file in files if file.path.suffix == ".html"]
         for file in files:
-            if file.path.suffix == ".lua":
+            if file.path.suffix == ".lua" and file.path.exists():  # code of a deleted file stays loaded
                 await self.notify_all_sessions(Op.RELOAD, str(file.path))
         reloaded = await to_thread.run_sync(self._viewdefs.reload, viewdefs)
         if reloaded.bundle is not None:

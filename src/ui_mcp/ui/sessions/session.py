@@ -41,7 +41,7 @@ class SessionContext:
     """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
 
 
-_READ_ONLY = frozenset({Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
+_READ_ONLY = frozenset({Op.CHECK, Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
 """Operations that cannot change an app's state."""
 
 

@@ -2,7 +2,8 @@
 
 from asyncio import TimerHandle, get_running_loop
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 
@@ -180,9 +181,22 @@ class LoadErrors:
         self._pages = pages
         self._shown: dict[str, str] = {}
         """File → message shown in the pages."""
+        self._held: list[JsonObject] | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[list[JsonObject]]:
+        """Collect the errors of the block instead of reporting them: the caller may take the files back."""
+        outer, self._held = self._held, []
+        try:
+            yield self._held
+        finally:
+            self._held = outer
 
     def failed(self, problem: JsonObject) -> None:
         """Report an error to pages and agent; `file` or `name` is what could not be loaded, `message` the reason."""
+        if self._held is not None:
+            self._held.append(problem)
+            return
         file, message = str(problem.get("file", "")), str(problem.get("message", "An app could not be loaded"))
         self.resolved(file)
         self._events.push_system(system_event("load_error", {"session": self._vended, **problem}))

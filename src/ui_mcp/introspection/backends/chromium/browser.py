@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -186,6 +187,10 @@ class BrowserBackend:
     async def screenshot(self, request: ScreenshotRequest) -> bytes:
         driven = await self._owner(request.ref.json()) if request.ref else await self._stage(request.stage)
         return await driven.screenshot(request)
+
+    async def mark_changes(self, before: bytes, after: bytes) -> bytes:
+        given = {"before": b64encode(before).decode(), "after": b64encode(after).decode()}
+        return b64decode((await (await self._focused()).call({"op": "compare", **given}))["png"])
 
     def problems(self) -> list[str]:
         """Return console errors and failed requests since the last call."""
