@@ -29,6 +29,10 @@ if __name__ == "__main__":
         from ui_mcp.lua_runtime.worker import main as lua_child
 
         lua_child()
+    elif sys.argv[1:] == ["lua-script"]:
+        from ui_mcp.lua_runtime.script_worker import main as lua_script
+
+        lua_script()
     elif sys.argv[1:] == ["lua-fork-server"]:
         from ui_mcp.lua_runtime.fork_server import main as lua_fork_server
 

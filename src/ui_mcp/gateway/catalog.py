@@ -31,6 +31,7 @@ class Catalog:
 
     def __init__(self, changed: Callable[[], None] = lambda: None, vector_cache: "VectorCache | None" = None) -> None:
         self._sources: dict[str, Source] = {}
+        self._internal: list[Source] = []
         self._table: dict[str, tuple[Entry, Source]] | None = None
         self._index: Index | None = None
         self._indexing = anyio.Lock()
@@ -47,6 +48,11 @@ class Catalog:
             raise MountError(f"There is already a source named {source.name!r}", name=source.name)
         self._sources[source.name] = source
         self.changed()
+
+    def add_internal(self, source: Source) -> None:
+        """Add a source whose tools the gateway itself calls; they are neither listed nor found."""
+        self._internal.append(source)
+        self._table = None
 
     def remove(self, name: str) -> None:
         if self._sources.pop(name, None) is not None:
@@ -69,7 +75,7 @@ class Catalog:
 
     def entries(self) -> Sequence[Entry]:
         """Return all tools, grouped by source."""
-        return [entry for entry, _ in self._routes().values()]
+        return [entry for entry, source in self._routes().values() if source not in self._internal]
 
     def entry(self, name: str) -> Entry:
         """Return the entry of a listed tool.
@@ -138,13 +144,13 @@ class Catalog:
     def _find(self, name: str) -> tuple[Entry, Source]:
         found = self._routes().get(name)
         if found is None:
-            raise unknown(name, self._routes())
+            raise unknown(name, [entry.name for entry in self.entries()])
         return found
 
     def _routes(self) -> dict[str, tuple[Entry, Source]]:
         if self._table is None:
             self._table = {}
-            for source in self._sources.values():
+            for source in (*self._internal, *self._sources.values()):
                 for entry in source.entries():
                     self._table.setdefault(entry.name, (entry, source))  # the source mounted first wins
         return self._table

@@ -22,7 +22,7 @@ from ui_mcp.gateway.audit import Audit, CallLog
 from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.mount_connection import label_call, label_result
 from ui_mcp.gateway.policy import Question, Verdict, decide
-from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, SecretMasker, require_json
+from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, SecretMasker, require_json, single_line
 from ui_mcp.gateway.source import ChangedError, Entry, Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper
 from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult, structured_result, text_result
@@ -90,6 +90,9 @@ def has_marker(result: ToolResult) -> bool:
     held = [structured, result.meta, [part.block for part in result.content if isinstance(part, Relayed)]]
     return posing or MARKER in dumps(held)
 
+
+UNCERTAIN = "ui-mcp/uncertain"
+"""In the meta of a failed result: the call was sent, and whether it took effect is unknown."""
 
 CHANGED = "it changed since it was approved"
 
@@ -170,6 +173,19 @@ class PolicyEnforcer:
             call = replace(call, connection=row.connection)
         return await self._delivered(await self._questions.settled(approval_id, seconds), call)
 
+    async def ask_and_wait(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> ToolResult:
+        """Ask a person about the call of an agent's step, and wait without limit for its outcome.
+
+        Repeated after a restart, it waits for the same approval.
+
+        Raises:
+            DeniedError: the call was denied.
+            InvalidArgumentsError: the arguments do not fit the tool.
+        """
+        known = await self._approvals.store.find_by_agent(single_line(call.caller_name))
+        row = known or await self._questions.ask(entry, arguments, call, verdict)
+        return await self._delivered(await self._questions.settled(row.id, None), call)
+
     async def execute(self, row: Approval) -> CallOutcome:
         """Run an approved call; policy is evaluated again, and a denial overrules the approval.
 
@@ -193,7 +209,8 @@ class PolicyEnforcer:
         except ChangedError:
             return await self._ask_again(row, arguments, call)
         except UiMcpError as error:
-            result = text_result(error.message, is_error=True)
+            meta: JsonObject | None = {UNCERTAIN: True} if error.details.get("uncertain") else None
+            result = ToolResult((Text(error.message),), is_error=True, meta=meta)
         return CallOutcome(not result.is_error, to_json(result))
 
     def _is_dry_run(self, entry: Entry, arguments: JsonObject, call: Call) -> bool:
@@ -267,9 +284,8 @@ class PolicyEnforcer:
             self._log.note(self._entry_of(row), row.arguments, call, "expired", row.id)
             raise denied(self._settings.approvals.on_expiry, row.server, row.tool, f"the question {row.status}")
         if row.execution == "aborted" or row.result is None:
-            return text_result(
-                f"{row.tool} was interrupted while it ran; whether it took effect is unknown", is_error=True
-            )
+            text = f"{row.tool} was interrupted while it ran; whether it took effect is unknown"
+            return ToolResult((Text(text),), is_error=True, meta={UNCERTAIN: True})
         result = from_json(row.result)
         edited = (Text(f"Note: {row.decided_by} changed the arguments to {dumps(row.arguments)}"),)
         return replace(result, content=result.content + edited) if row.decision == "approve_with_edit" else result

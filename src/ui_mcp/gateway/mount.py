@@ -268,16 +268,20 @@ class Mount:
             return usable
         timeout = self.settings.start_timeout_s if self._status.state == "pending" else _RECONNECT_TIMEOUT_SECONDS
         with anyio.move_on_after(timeout):
-            # In short steps, because `_up` is replaced whenever the connection is lost.
-            while (found := self._usable()) is None:
-                with anyio.move_on_after(0.1):
-                    await self._up.wait()
-                    await anyio.sleep(0.02)
-            return found
+            return await self.connected()
         soon = max(self._status.next_try - anyio.current_time(), 0.0)
         raise UpstreamError(
             f"{self.name} is not running: {self._status.error or 'still starting'}\nIt is tried again in {soon:.1f} s."
         )
+
+    async def connected(self) -> Connection:
+        """Return the connection once the server is up."""
+        # In short steps, because `_up` is replaced whenever the connection is lost.
+        while (found := self._usable()) is None:
+            with anyio.move_on_after(0.1):
+                await self._up.wait()
+                await anyio.sleep(0.02)
+        return found
 
     def _usable(self) -> Connection | None:
         connection = self._connection
@@ -322,7 +326,7 @@ class Mount:
     def _with_server_name(self, error: UpstreamError, *, lost: bool) -> UpstreamError:
         message = f"{self.name}: {error.message}" if error.details.get("malformed") else error.message
         text = f"{self.name} stopped during the call; it is being restarted" if lost else message
-        return UpstreamError(text, **error.details)
+        return UpstreamError(text, **{**error.details, "uncertain": lost})
 
     def _on_failure(self, why: str) -> None:
         self._status.error = why

@@ -26,9 +26,12 @@ from ui_mcp.gateway.openapi.tools import decisions
 from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
+from ui_mcp.gateway.scripts.person import PersonSource
+from ui_mcp.gateway.scripts.requests import Services
+from ui_mcp.gateway.scripts.runs import ScriptRuns
 from ui_mcp.gateway.search.history import SearchHistory
 from ui_mcp.gateway.search.vectors import VectorCache
-from ui_mcp.gateway.source import Health
+from ui_mcp.gateway.source import Entry, Health
 from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, masking
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 
 _log = logger("gateway")
 _REPLAYED_CALLS = 200
+_RESTART_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,9 @@ class GatewayService:
             connect=context.connect,
             saved=SavedMounts(context.data / "mounts.json"),
         )
+        self.catalog.add_internal(PersonSource())
+        services = Services(self.enforcer, self._started_entry, self._search_for_script, self.results.read)
+        self.scripts = ScriptRuns(settings.approvals_in(context.data), services, self.sources.ready)
         self._standing_rules: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
 
@@ -140,6 +147,17 @@ class GatewayService:
         learned = self._searches.learned(principal, query)
         return index.search(query, limit=limit, source=source, method=method, learned=learned)
 
+    async def _started_entry(self, name: str) -> Entry:
+        """Return a tool; wait for its source, which may be starting again after a crash."""
+        await self.sources.ready()
+        await self.sources.started(name)
+        if not self.catalog.has(name):
+            await self.sources.restarted(name, _RESTART_SECONDS)
+        return self.catalog.entry(name)
+
+    async def _search_for_script(self, query: str, principal: str, limit: int) -> list[Hit]:
+        return await self.search(query, principal, limit=limit)
+
     async def refresh_rules(self) -> None:
         self._standing_rules = tuple(rule for _, rule in await self.store.rules())
         self._policy = None
@@ -160,10 +178,11 @@ class GatewayService:
                 tasks.start_soon(self._run_approved)
                 tasks.start_soon(self._follow_rules)
                 tasks.start_soon(self.approvals.follow)
-                try:
-                    yield self
-                finally:
-                    self.sources.ending = True
+                async with self.scripts.running():
+                    try:
+                        yield self
+                    finally:
+                        self.sources.ending = True
                 tasks.cancel_scope.cancel()
 
     async def _run_approved(self) -> None:

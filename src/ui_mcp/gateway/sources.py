@@ -113,6 +113,13 @@ class Sources:
         if mount is not None and mount.health().state == "pending":
             await mount.settled(mount.settings.start_timeout_s)
 
+    async def restarted(self, tool: str, seconds: float) -> None:
+        """Wait, up to `seconds`, for the server to which a tool name belongs, if it is down."""
+        mount = self.mounts.get(tool.partition(SEPARATOR)[0])
+        with anyio.move_on_after(seconds):
+            if mount is not None:
+                await mount.connected()
+
     async def attach(self, settings: BackendSettings) -> Mount:
         """Mount a server until the gateway stops.
 

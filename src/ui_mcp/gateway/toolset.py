@@ -11,6 +11,7 @@ from ui_mcp.fields import Limit
 from ui_mcp.gateway.catalog import unknown
 from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.results import pick, trim
+from ui_mcp.gateway.scripts.tools import run_script
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
@@ -18,8 +19,10 @@ from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_
 
 if TYPE_CHECKING:
     from ui_mcp.gateway.control_tools import ControlTools
+    from ui_mcp.gateway.scripts.stubs import stub
     from ui_mcp.gateway.search.index import summary
 else:
+    stub = lazy("ui_mcp.gateway.scripts.stubs:stub")
     summary = lazy("ui_mcp.gateway.search.index:summary")
     ControlTools = lazy("ui_mcp.gateway.control_tools:ControlTools")
 
@@ -38,6 +41,7 @@ class SearchArgs:
     source: Annotated[str, "Only this API or server."] = ""
     method: Annotated[str, "Only this HTTP method."] = ""
     limit: Annotated[int, Limit(ge=1, le=30)] = 8
+    stubs: Annotated[bool, "Return typed signatures for scripts (nlui__run)."] = False
 
 
 @tool("nlui__search", SearchArgs, title="Find tools", annotations=_READ_ONLY)
@@ -45,7 +49,8 @@ async def search(gateway: GatewayService, args: SearchArgs, call: Call) -> ToolR
     """Find tools of any API or server by words; the best come first. Call one with nlui__call or by its name."""
     await gateway.sources.ready()
     hits = await gateway.search(args.query, call.principal, limit=args.limit, source=args.source, method=args.method)
-    found = [summary(hit.entry) for hit in hits]
+    as_stubs = args.stubs or gateway.settings.catalogue.mode == "code"
+    found: list[Json] = [stub(hit.entry) if as_stubs else summary(hit.entry) for hit in hits]
     while len(found) > 1 and len(dumps(found)) > _MAX_SEARCH_CHARACTERS:
         found.pop()
     return structured_result({"tools": found})
@@ -136,7 +141,9 @@ async def more(gateway: GatewayService, args: MoreArgs, call: Call) -> ToolResul
     )
 
 
-COMPACT: tuple[FunctionTool[GatewayService], ...] = (search, describe, call_tool, more)
+COMPACT: tuple[FunctionTool[GatewayService], ...] = (search, describe, call_tool, more, run_script)
+
+CODE: tuple[FunctionTool[GatewayService], ...] = (search, run_script, more)
 
 FULL: tuple[FunctionTool[GatewayService], ...] = (describe, more)
 
@@ -144,6 +151,7 @@ FULL: tuple[FunctionTool[GatewayService], ...] = (describe, more)
 
 _CONTROL_PREFIXES = ("approvals__", "policy__", "compositor__")
 _SEARCHING = "Looking for a tool: nlui__search, then nlui__describe, then nlui__call (or the tool's own name)."
+_SCRIPTING = "Find tools with nlui__search, which returns signatures; then do the whole task in one script: nlui__run."
 _CUT = "Schemas and long answers may be cut: nlui__describe shows a whole schema, nlui__more reads on with the handle."
 _MAX_FULL_TOOLS = 128
 
@@ -164,6 +172,8 @@ class GatewayToolset:
         """Return the tools of the mode, after the sources have had their time to start."""
         await self._gateway.sources.ready()
         controls = self._listed_controls(call)
+        if self._mode == "code":
+            return [*(entry.tool for entry in CODE), *controls]
         if self._is_compact():
             return [*(entry.tool for entry in COMPACT), *controls]
         extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
@@ -182,9 +192,11 @@ class GatewayToolset:
     def instructions(self) -> str:
         """Return what models should know; only tools that are listed now are recommended."""
         hints = []
-        if self._is_compact():
+        if self._mode == "code":
+            hints.append(_SCRIPTING)
+        elif self._is_compact():
             hints.append(_SEARCHING)
-        if self._is_compact() or self._gateway.settings.catalogue.extra_tools:
+        if self._mode != "code" and (self._is_compact() or self._gateway.settings.catalogue.extra_tools):
             hints.append(_CUT)
         return self._gateway.catalog.instructions(hints)
 

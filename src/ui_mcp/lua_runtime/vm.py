@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import lupa.lua52 as lupa
 
@@ -48,6 +48,9 @@ MODULES = (
 )
 """The engine's files in load order; the last one returns the entry point."""
 
+SCRIPT_MODULES = ("wire", "json", "limits", "sandbox", "script")
+"""Those of a script of the gateway, which has no session."""
+
 _ENGINE = os.path.join(os.path.dirname(__file__), "engine")
 
 _HOOK_TEST = b"""
@@ -75,7 +78,7 @@ return function(name, value) host[name] = value end,
 class LuaRuntime:
     """Lua with the engine loaded. Holds no per-session state; limits are zero until `set_limits` is called."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Sequence[str] = MODULES) -> None:
         self._cap = 0
         self._seconds = 0.0
         self._watch: Callable[[float], None] = _no_watch
@@ -91,7 +94,7 @@ class LuaRuntime:
         self._set_host, load = self.lua.execute(_BOOT)
         for name, service in {"clock": time.monotonic, "begin": self._begin, "finish": self._finish}.items():
             self.set_global(name, service)
-        *_, (self.entry_point, self._limit) = [load(_source(name), name.encode()) for name in MODULES]
+        *_, (self.entry_point, self._limit) = [load(_source(name), name.encode()) for name in modules]
         self.lua.execute(b"collectgarbage()")
 
     def set_limits(self, cap: int, seconds: float, watch: Callable[[float], None]) -> None:

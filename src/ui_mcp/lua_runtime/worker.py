@@ -18,7 +18,7 @@ GRACE = 1.0
 
 def main() -> None:
     """Serve one Lua VM until the server closes the pipe."""
-    serve(Pipe(*_streams()), LuaRuntime())
+    serve(Pipe(*take_streams()), LuaRuntime())
 
 
 def serve(pipe: "Pipe", runtime: LuaRuntime) -> None:
@@ -30,7 +30,7 @@ def serve(pipe: "Pipe", runtime: LuaRuntime) -> None:
     def emit(kind: str, text: str, number: float) -> None:
         pipe.write("out", kind, text, float(number))
 
-    vm = LuaVm(json.loads(str(settings[0])), emit, _watchdog(), runtime)
+    vm = LuaVm(json.loads(str(settings[0])), emit, new_watchdog(), runtime)
     while (request := pipe.read()) is not None:
         op, count, *rest = request
         facts = int(count or 0)
@@ -60,7 +60,8 @@ class Pipe:
             data = data[os.write(self._sink, data) :]
 
 
-def _streams() -> tuple[int, int]:
+def take_streams() -> tuple[int, int]:
+    """Return copies of stdin and stdout, and let the standard streams lead nowhere."""
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -68,7 +69,7 @@ def _streams() -> tuple[int, int]:
     return source, sink
 
 
-def _watchdog() -> "AlarmTimer | DeadlineThread":
+def new_watchdog() -> "AlarmTimer | DeadlineThread":
     """Return a watchdog that ends the process when Lua is stuck where no hook runs, in a pattern match for instance."""
     return AlarmTimer() if hasattr(signal, "setitimer") else DeadlineThread()
 

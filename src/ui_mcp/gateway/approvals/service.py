@@ -220,7 +220,7 @@ class ApprovalService:
     async def recover(self) -> None:
         """Mark calls as aborted whose process died while they ran; they are never run again automatically."""
         for row in await self.store.rows("executing", 1000):
-            if row.lease != self._lease and not _holder_runs(row.lease):
+            if row.lease != self._lease and not holder_runs(row.lease):
                 await self.store.swap(row, replace(row, execution="aborted", finished_at=self._now()))
                 self.notify(row.id)
 
@@ -280,7 +280,7 @@ async def with_retry(work: Callable[[], Awaitable[T]]) -> T:
             await anyio.sleep(_RETRY_SECONDS)
 
 
-def _holder_runs(lease: str | None) -> bool:
+def holder_runs(lease: str | None) -> bool:
     """Return whether the process that holds a lease may still run."""
     pid, _, rest = (lease or "").partition(":")
     if not pid.isdigit():

@@ -232,7 +232,7 @@ class ApprovalSettings(Part):
 class CatalogueSettings(Part):
     """How tools are listed."""
 
-    mode: Literal["full", "compact", "auto"] = "full"
+    mode: Literal["full", "compact", "code", "auto"] = "full"
     tool_budget: Annotated[int, Limit(ge=500)] = 4_000
     page_size: Annotated[int, Limit(ge=0)] = 0
     extra_tools: bool = True

@@ -189,4 +189,5 @@ def _translate_error(error: Exception, outgoing: Outgoing) -> UpstreamError:
     else:
         kind, hint = "protocol", "The connection broke or the answer was not HTTP."
     message = f"{outgoing.method} {outgoing.base}{outgoing.path} failed: {kind} ({error or type(error).__name__})"
-    return UpstreamError(f"{message}\n{hint}", kind=kind)
+    # After a connection was made, the API may have acted on the request.
+    return UpstreamError(f"{message}\n{hint}", kind=kind, uncertain=not isinstance(error, httpx2.ConnectError))

@@ -1,0 +1,1 @@
+"""Code mode: Lua scripts whose calls pass policy, are journalled, and go on after a crash."""
