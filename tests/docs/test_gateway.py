@@ -65,7 +65,7 @@ def until_it_waits(terminal: Terminal, line: str) -> str:
     return said
 
 
-@together("run", *blocks("docs/gateway.md"))
+@together("run", *blocks("docs/gateway.md", "sh", "yaml"))
 def test_every_way_to_use_the_gateway_works(given: tuple[Block, ...], terminal: Terminal, service: str) -> None:
     ways, settings = given
     one, everything, sse, http, check, tools, call, init, approvals = ways.commands

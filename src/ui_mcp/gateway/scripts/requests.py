@@ -148,9 +148,10 @@ class Requests:
         if "truncated" not in shown or not isinstance(handle, str):
             return shown
         try:
-            return (await self.services.read_result(handle, self.principal)).json()
+            value = (await self.services.read_result(handle, self.principal)).json()
         except (NotFoundError, ValueError):
             return shown
+        return value if isinstance(value, dict) else {"result": value}
 
 
 def is_idempotent(entry: Entry) -> bool:

@@ -65,7 +65,7 @@ class ScriptRuns:
         """Drive scripts for the length of the block, first those that a crash interrupted."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            tasks.start_soon(self._adopt_forever)
+            tasks.start_soon(self._adopt_at_start)
             try:
                 yield self
             finally:
@@ -93,6 +93,7 @@ class ScriptRuns:
                 run = await self._store.get(run_id)
                 if run is None or run.principal != principal or run.state != "running":
                     break
+                await self._adopt(run)
                 live = self._live.get(run_id)
                 with anyio.move_on_after(0.5):  # another process may drive it
                     await (live.ended.wait() if live else anyio.sleep_forever())
@@ -109,17 +110,26 @@ class ScriptRuns:
         if live is not None and run is not None and run.state != "running":
             live.scope.cancel()
 
-    async def _adopt_forever(self) -> None:
-        """Take over the scripts of processes that have ended."""
+    async def _adopt_at_start(self) -> None:
+        """Take over the scripts of processes that have ended; wait while others run some, which may end, too."""
         await self._ready()
         while True:
-            for run in await with_retry(self._store.running):
-                if run.id not in self._live and self._is_free(run) and is_sealed(run.seal, "script", run.id, run.code):
-                    until = self._now() + LEASE_SECONDS
-                    if await with_retry(partial(self._store.take, run, self._lease, until)):
-                        _log.info("going on with the script %s", run.id)
-                        self._drive_soon(run)
+            elsewhere = [await self._adopt(run) for run in await with_retry(self._store.running)]
+            if not any(elsewhere):
+                return
             await anyio.sleep(LEASE_SECONDS / 3)
+
+    async def _adopt(self, run: Run) -> bool:
+        """Take over a script if no process drives it; return whether another process does."""
+        if run.id in self._live or not is_sealed(run.seal, "script", run.id, run.code):
+            return False
+        if not self._is_free(run):
+            return True
+        until = self._now() + LEASE_SECONDS
+        if await with_retry(partial(self._store.take, run, self._lease, until)):
+            _log.info("going on with the script %s", run.id)
+            self._drive_soon(run)
+        return False
 
     def _is_free(self, run: Run) -> bool:
         if run.lease.split(":")[1:2] == [gethostname()]:
