@@ -282,6 +282,24 @@ class LuaVm:
         }
 
 
+class LuaScript:
+    """The Lua VM of one script of the gateway, in this process."""
+
+    def __init__(self, megabytes: float, seconds: float, watch: Callable[[float], None]) -> None:
+        """Limit the script; `watch` gets the seconds that it may run up to its next request, and 0 when it waits."""
+        cap = int(megabytes * 1024 * 1024)
+        self._lua = LuaRuntime(SCRIPT_MODULES)
+        self._lua.set_global("max_bytes", cap)
+        self._lua.set_limits(cap, seconds, watch)
+
+    def step(self, *words: Scalar) -> str:
+        """Start the script or answer a request; return its next requests, or its outcome, as JSON."""
+        try:
+            return str(_from_lua(self._lua.entry_point(*map(_to_lua, words))))
+        except lupa.LuaError as error:  # out of memory where the engine could not catch it
+            return json.dumps({"requests": [], "outcome": {"error": {"message": str(error)}}, "printed": []})
+
+
 def _to_lua(value: object) -> object:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
 

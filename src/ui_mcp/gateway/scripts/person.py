@@ -44,7 +44,7 @@ class PersonSource:
         """Return the answer that a person gave.
 
         Raises:
-            DeniedError: nobody was asked.
+            DeniedError: the call was not answered by a person.
         """
         if permit is None or permit.request is None:
             raise DeniedError("Only scripts ask a person this way: call ask(question) in nlui__run")

@@ -87,7 +87,7 @@ class ScriptStore:
         return await self._runs("state = ? ORDER BY created_at", "running")
 
     async def take(self, run: Run, lease: str, until: float) -> bool:
-        """Take over a script that nobody has taken since `run` was read; return whether that succeeded."""
+        """Take over a script that no process has taken since `run` was read; return whether that succeeded."""
         statement = (
             "UPDATE script_runs SET lease = ?, lease_until = ? "
             "WHERE id = ? AND state = 'running' AND lease = ? AND lease_until = ?"
