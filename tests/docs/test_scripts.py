@@ -41,12 +41,12 @@ async def test_the_script_reminds_customers_once_a_person_agrees(
         (tmp_path / f"{name}.json").write_text(dumps(document(paths)))
         targets.append({"name": name, "spec": str(tmp_path / f"{name}.json"), "base_url": recorder.url})
     async with gateway(tmp_path, targets=targets, policy={"mode": "host"}) as found:
-        run_id = await found.scripts.start(given[0].code, "local")
+        run_id = await (await found.scripts()).start(given[0].code, "local")
         with anyio.fail_after(PATIENCE):
             while not (asked := await found.approvals.pending()):
                 await anyio.sleep(0.01)
         await found.approvals.decide(asked[0].id, Decision("approve", asked[0].digest, "me"))
-        ended = await found.scripts.outcome(run_id, "local", PATIENCE)
+        ended = await (await found.scripts()).outcome(run_id, "local", PATIENCE)
 
     assert asked[0].arguments["question"] == "Remind 1 customers?"
     assert ended.outcome is not None

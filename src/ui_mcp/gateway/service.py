@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from ui_mcp.discovery import lazy
+from ui_mcp.errors import GatewayError
 from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
 from ui_mcp.gateway.approvals.questions import EnforcementSettings
 from ui_mcp.gateway.approvals.service import ApprovalService, with_retry
@@ -27,8 +29,6 @@ from ui_mcp.gateway.policy import Policy
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.gateway.scripts.person import PersonSource
-from ui_mcp.gateway.scripts.requests import Services
-from ui_mcp.gateway.scripts.runs import ScriptRuns
 from ui_mcp.gateway.search.history import SearchHistory
 from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Entry, Health
@@ -40,11 +40,17 @@ from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 
 if TYPE_CHECKING:
+    from ui_mcp.gateway.scripts.requests import Services
+    from ui_mcp.gateway.scripts.runs import ScriptRuns
     from ui_mcp.gateway.search.index import Hit
+else:
+    Services = lazy("ui_mcp.gateway.scripts.requests:Services")
+    ScriptRuns = lazy("ui_mcp.gateway.scripts.runs:ScriptRuns")
 
 _log = logger("gateway")
 _REPLAYED_CALLS = 200
 _RESTART_SECONDS = 60.0
+_SCRIPT_DELAY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,8 @@ class GatewayService:
             saved=SavedMounts(context.data / "mounts.json"),
         )
         self.catalog.add_internal(PersonSource())
-        services = Services(self.enforcer, self._started_entry, self._search_for_script, self.results.read)
-        self.scripts = ScriptRuns(settings.approvals_in(context.data), services, self.sources.ready)
+        self._scripts: ScriptRuns | None = None
+        self._script_wanted, self._scripts_running = anyio.Event(), anyio.Event()
         self._standing_rules: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
 
@@ -155,7 +161,7 @@ class GatewayService:
             await self.sources.restarted(name, _RESTART_SECONDS)
         return self.catalog.entry(name)
 
-    async def _search_for_script(self, query: str, principal: str, limit: int) -> list[Hit]:
+    async def _search_for_script(self, query: str, principal: str, limit: int) -> "list[Hit]":
         return await self.search(query, principal, limit=limit)
 
     async def refresh_rules(self) -> None:
@@ -178,17 +184,39 @@ class GatewayService:
                 tasks.start_soon(self._run_approved)
                 tasks.start_soon(self._follow_rules)
                 tasks.start_soon(self.approvals.follow)
-                async with self.scripts.running():
-                    try:
-                        yield self
-                    finally:
-                        self.sources.ending = True
+                tasks.start_soon(self._run_scripts)
+                try:
+                    yield self
+                finally:
+                    self.sources.ending = True
                 tasks.cancel_scope.cancel()
 
     async def _run_approved(self) -> None:
         # Calls approved while the gateway was down must not run before the catalog is loaded.
         await self.sources.ready()
         await self.approvals.run_approved(self.enforcer.execute)
+
+    async def scripts(self) -> "ScriptRuns":
+        """Return the scripts of this gateway, once they are driven."""
+        self._script_wanted.set()
+        await self._scripts_running.wait()
+        if self._scripts is None:
+            raise GatewayError("The gateway is stopping; it takes no scripts")
+        return self._scripts
+
+    async def _run_scripts(self) -> None:
+        """Go on with scripts that a crash interrupted, and drive new ones."""
+        await self.sources.ready()
+        with anyio.move_on_after(_SCRIPT_DELAY):  # the first answers come before what is imported here
+            await self._script_wanted.wait()
+        services = Services(self.enforcer, self._started_entry, self._search_for_script, self.results.read)
+        async with ScriptRuns(self.settings.approvals_in(self.context.data), services).running() as scripts:
+            self._scripts = scripts
+            self._scripts_running.set()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                self._scripts = None
 
     async def _follow_rules(self) -> None:
         """Reload the standing rules after another process changed them."""

@@ -112,7 +112,7 @@ async def test_a_denial_is_an_error_of_the_call_or_ends_the_script(
     async with gateway(tmp_path, recorder) as found:
         asked = await run(found, code, wait_s=0.5)
         await _decide_all(found, decision)
-        ended = await found.scripts.outcome(asked["run_id"], "local", PATIENCE)
+        ended = await (await found.scripts()).outcome(asked["run_id"], "local", PATIENCE)
 
     assert ended.state == status
     assert ended.outcome is not None
@@ -127,7 +127,7 @@ async def test_a_script_asks_the_person_and_gets_the_answer(tmp_path: Path, reco
         (row,) = await found.approvals.pending()
         edited = {**row.arguments, "answer": "green"}
         await found.approvals.decide(row.id, Decision("approve_with_edit", row.digest, "me", arguments=edited))
-        ended = await found.scripts.outcome(asked["run_id"], "local", PATIENCE)
+        ended = await (await found.scripts()).outcome(asked["run_id"], "local", PATIENCE)
 
     assert row.arguments["question"] == "Which colour?"
     assert ended.outcome is not None
@@ -139,7 +139,7 @@ async def test_another_principal_cannot_see_a_script(tmp_path: Path, recorder: R
     async with gateway(tmp_path, recorder) as found:
         answer = await run(found, "return 1")
         with pytest.raises(Exception, match="No script"):
-            await found.scripts.outcome(answer["run_id"], "stranger", 0)
+            await (await found.scripts()).outcome(answer["run_id"], "stranger", 0)
 
 
 @pytest.mark.covers("GW-RUN-3")
@@ -170,7 +170,7 @@ async def test_a_killed_worker_is_replaced_without_repeating_a_call(tmp_path: Pa
         for pid in _script_processes():
             os.kill(pid, signal.SIGKILL)
         await _decide_all(found, "approve")
-        ended = await found.scripts.outcome(asked["run_id"], "local", PATIENCE)
+        ended = await (await found.scripts()).outcome(asked["run_id"], "local", PATIENCE)
 
     assert ended.state == "done"
     assert len(recorder.requests) == 1
@@ -191,7 +191,7 @@ async def test_a_restarted_gateway_goes_on_with_the_recorded_answers(tmp_path: P
         asked = await run(found, code, wait_s=2)
     async with gateway(tmp_path, recorder) as found:
         await _decide_all(found, "approve")
-        ended = await found.scripts.outcome(asked["run_id"], "local", PATIENCE)
+        ended = await (await found.scripts()).outcome(asked["run_id"], "local", PATIENCE)
 
     assert ended.outcome is not None
     assert ended.outcome["value"] == [1, 2]
@@ -209,7 +209,7 @@ async def test_an_interrupted_call_that_must_not_be_repeated_is_not_sent_again(
         await _interrupt_after_sending(found, asked["run_id"], request)
     async with gateway(tmp_path, recorder, policy=policy) as found:
         await _decide_all(found, "approve")
-        ended = await found.scripts.outcome(asked["run_id"], "local", PATIENCE)
+        ended = await (await found.scripts()).outcome(asked["run_id"], "local", PATIENCE)
 
     assert recorder.requests == []
     assert ended.outcome is not None
@@ -226,7 +226,7 @@ async def test_a_store_that_came_with_a_repository_runs_no_script(
         await _decide_all(found, "approve")
     monkeypatch.setenv("HOME", str(tmp_path / "other"))
     async with gateway(tmp_path, recorder) as found:
-        ended = await found.scripts.outcome(asked["run_id"], "local", 2)
+        ended = await (await found.scripts()).outcome(asked["run_id"], "local", 2)
 
     assert ended.state == "running"
     assert recorder.requests == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.mount_connection import connector
+from ui_mcp.gateway.mount_client import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.validation import read
@@ -28,7 +28,7 @@ async def main(folder: Path, *words: str) -> None:
     store, log, *code = words
     context = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
     async with GatewayService(read(GatewaySettings, settings_of(store, log)), context).running() as gateway:
-        print(await gateway.scripts.start(code[0], "local") if code else "up", flush=True)
+        print(await (await gateway.scripts()).start(code[0], "local") if code else "up", flush=True)
         await anyio.sleep_forever()
 
 

@@ -2,10 +2,10 @@
 
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from secrets import randbelow, token_hex
 from socket import gethostname
 
@@ -17,7 +17,7 @@ from ui_mcp.errors import GatewayError, NotFoundError
 from ui_mcp.gateway.approvals.service import holder_runs, with_retry
 from ui_mcp.gateway.scripts.driver import Driver, LeaseLostError, ScriptEndedError
 from ui_mcp.gateway.scripts.requests import Requests, Services
-from ui_mcp.gateway.scripts.store import LEASE_SECONDS, Run, ScriptStore, State, open_store
+from ui_mcp.gateway.scripts.store import LEASE_SECONDS, Run, State, open_store
 from ui_mcp.gateway.scripts.worker import Limits, Progress
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
@@ -41,13 +41,10 @@ class ScriptRuns:
         self,
         place: str,
         services: Services,
-        ready: Callable[[], Awaitable[None]],
         limits: Limits = Limits(),
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Keep scripts in the store at `place`; none is resumed before the sources are `ready`."""
-        self._place = place
-        self._ready = ready
+        self._store = open_store(place)
         self._services = services
         self._limits = limits
         self._now = now
@@ -55,10 +52,6 @@ class ScriptRuns:
         self._live: dict[str, _Live] = {}
         self._tasks: TaskGroup | None = None
         self._slots = anyio.CapacityLimiter(_MAX_PARALLEL)
-
-    @cached_property
-    def _store(self) -> ScriptStore:
-        return open_store(self._place)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["ScriptRuns"]:
@@ -71,8 +64,7 @@ class ScriptRuns:
             finally:
                 self._tasks = None
                 tasks.cancel_scope.cancel()
-                if "_store" in self.__dict__:
-                    self._store.close()
+                self._store.close()
 
     async def start(self, code: str, principal: str) -> str:
         """Store a script, start it and return its id."""
@@ -112,7 +104,6 @@ class ScriptRuns:
 
     async def _adopt_at_start(self) -> None:
         """Take over the scripts of processes that have ended; wait while others run some, which may end, too."""
-        await self._ready()
         while True:
             elsewhere = [await self._adopt(run) for run in await with_retry(self._store.running)]
             if not any(elsewhere):
