@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.mount_client import connector
+from ui_mcp.gateway.runner import connector
 from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.validation import read
