@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from ui_mcp.lua_runtime.worker_thread import ThreadWorker
 from ui_mcp.testing.browser import Browser, open_socket
 from ui_mcp.testing.project import make_workspace, open_sessions, settings
-from ui_mcp.ui.http.websocket import PageSocket
+from ui_mcp.ui.http.routes import PageSocket
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.server import bind, listening, port_of

@@ -8,8 +8,7 @@ from ui_mcp.app.ui_server import open_host
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool
 from ui_mcp.ui.instance import ListenPorts
-from ui_mcp.ui.tool_list import RECORD, record_of
-from ui_mcp.ui.toolset import all_tools
+from ui_mcp.ui.toolset import RECORD, all_tools, record_of
 
 
 async def listed() -> list[Tool]:

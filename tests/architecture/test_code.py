@@ -18,7 +18,7 @@ HOMES = {
         "introspection/backends/chromium/page",
         "jsonrpc/pipes",
         "lua_runtime/",
-        "mcp_client/pending",
+        "mcp_client/session",
         "mcp_server/transports/http",  # a timer instead of a task per request
         "storage/sqlite",
         "ui/sessions/",
@@ -32,7 +32,7 @@ HOMES = {
         "introspection/backends/chromium/launch",
         "mcp_client/",
         "ui/publisher",
-        "ui/update",
+        "ui/tools/update",
     ),
     "lupa": ("lua_runtime/vm",),
     "markdown_it": ("ui/http/guide_routes",),

@@ -19,9 +19,9 @@ from ui_mcp.lua_runtime.interface import EntryContext, WorkerConfig
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
 from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.transport import Command
+from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.testing.project import make_workspace, settings
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.overflow import OverflowFiles
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.server import UiServer

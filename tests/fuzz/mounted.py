@@ -20,8 +20,8 @@ from ui_mcp.gateway.service import GatewayContext, GatewayService
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client.client import McpClient, Options, ServerRequestHandler
+from ui_mcp.mcp_client.server_process import StdioWire, StdoutReader
 from ui_mcp.mcp_client.session import Session
-from ui_mcp.mcp_client.stdio import StdioWire, StdoutReader
 from ui_mcp.mcp_client.transport import NotificationHandlers, ServerInfo, relay_notifications
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.server import McpServer

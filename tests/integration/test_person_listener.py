@@ -15,7 +15,7 @@ from integration.lineclient import LineClient
 from integration.test_serve import get
 from person_client import HTML, let_in, nonce_of, page_headers, person
 from ports import free_ports
-from ui_mcp.app.person_listener import bind_person
+from ui_mcp.app.ui_listeners import bind_person
 from ui_mcp.config import Config
 from ui_mcp.person import remember_port
 from ui_mcp.webserver.server import bind, port_of

@@ -10,8 +10,8 @@ import pytest
 from mcp_server.definitions import sample_definition
 from mcp_server.wire import wired
 from ui_mcp.errors import DISK_HINT
+from ui_mcp.mcp_server.results import KEPT_RESULTS, OverflowFiles
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
-from ui_mcp.toolkit.overflow import KEPT_RESULTS, OverflowFiles
 from ui_mcp.toolkit.tool import Call
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from chat.human_server import human_server
 from gateway.gateways import gateway
-from ui_mcp.app.person_listener import person_app_beside
+from ui_mcp.app.ui_listeners import person_app_beside
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.gateway.approvals.http import ApprovalPages, approvals_app
 from ui_mcp.gateway.config.configuration import GatewayOptions

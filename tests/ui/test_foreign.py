@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.cli.doctor.project import installed, made_by
-from ui_mcp.ui.foreign import foreign_product, page_html
+from ui_mcp.ui.file_layout import foreign_product, page_html
 from ui_mcp.ui.installer import install, outdated
 from ui_mcp.workspace import DEFAULT_DIR, Workspace, default_dir
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from ui_mcp.app.mounted_gateway import mounted_gateway
-from ui_mcp.app.person_listener import PERSON_PORT
-from ui_mcp.app.ui_listeners import guarded_mcp_app, mcp_rules
+from ui_mcp.app.ui_listeners import PERSON_PORT, guarded_mcp_app, mcp_rules
 from ui_mcp.discovery import lazy
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import CAPABILITY, QUIET_SECONDS

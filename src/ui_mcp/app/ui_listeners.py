@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from anyio import create_memory_object_stream, create_task_group
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from ui_mcp.app.person_listener import CHAT, LAZY_PATHS, bind_person, person_app_beside
 from ui_mcp.config import Config
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.protected import gateway_places
 from ui_mcp.log import logger
-from ui_mcp.person import PersonKeys
+from ui_mcp.person import PersonKeys, remember_port
+from ui_mcp.person import last_port as last_person_port
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.toolset import Combined, LazyToolset, Toolset
 from ui_mcp.ui.chat_events import forward_chat_messages, pushing_events
 from ui_mcp.ui.http.app import Aliases, Pages, ui_app
-from ui_mcp.ui.http.person import origins_of, person_links
+from ui_mcp.ui.http.person import PersonListeners, origins_of, person_links, ui_person_app
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
 from ui_mcp.ui.http.session_cookies import CodeEntry, refuse_uninvited
 from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
@@ -33,6 +33,7 @@ from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
 from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.webserver.person_app import registered
+from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.wire import OutputKind
@@ -40,8 +41,13 @@ from ui_mcp.workspace import Workspace
 
 # A page is served before any of these is needed, and few servers need all.
 if TYPE_CHECKING:
-    from ui_mcp.app.watch_routes import mcp_timeline_and_approvals, ui_timeline_and_approvals
-    from ui_mcp.ui.http.chat_routes import mcp_chat_routes, ui_chat_routes
+    from ui_mcp.app.watch_routes import (
+        mcp_timeline_and_approvals,
+        person_timeline_and_approvals,
+        ui_timeline_and_approvals,
+        waiting,
+    )
+    from ui_mcp.ui.http.chat_routes import mcp_chat_routes, person_chat_routes, ui_chat_routes
     from ui_mcp.ui.http.guide_routes import guide_routes
     from ui_mcp.ui.http.publisher_routes import publisher_app
     from ui_mcp.ui.http.tool_routes import api_routes
@@ -49,6 +55,9 @@ if TYPE_CHECKING:
     from ui_mcp.ui.toolset import all_tools
 else:
     mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
+    person_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:person_timeline_and_approvals")
+    waiting = lazy("ui_mcp.app.watch_routes:waiting")
+    person_chat_routes = lazy("ui_mcp.ui.http.chat_routes:person_chat_routes")
     ui_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:ui_timeline_and_approvals")
     mcp_chat_routes = lazy("ui_mcp.ui.http.chat_routes:mcp_chat_routes")
     ui_chat_routes = lazy("ui_mcp.ui.http.chat_routes:ui_chat_routes")
@@ -60,6 +69,9 @@ else:
 
 _log = logger("host")
 
+PERSON_PORT = 8002
+CHAT = ("/chat",)
+WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 GUIDES = ("/api/resource", "/api/readme")
 """Paths of texts for people, which other sites may link to."""
 
@@ -128,7 +140,7 @@ def _pages_app(
     """Build the application of the UI port, without its security middleware."""
     routes = [
         *person_links(person_port),
-        LazyRoutes(LAZY_PATHS, partial(ui_timeline_and_approvals, host)),
+        LazyRoutes(WATCHED, partial(ui_timeline_and_approvals, host)),
         *ui_routes(host, tokens),
         LazyRoutes(CHAT, partial(ui_chat_routes, host, configured.config.chat.rate)),
         LazyRoutes(GUIDES, partial(guide_routes, host, partial(refuse_uninvited, host))),
@@ -197,7 +209,7 @@ def guarded_mcp_app(host: UiServer, rules: AccessRules, transports: App | None =
         *mcp_routes(host),
         LazyRoutes(("/api", "/app"), partial(_mcp_tools, host)),
         LazyRoutes(CHAT, partial(mcp_chat_routes, host)),
-        LazyRoutes(LAZY_PATHS, partial(mcp_timeline_and_approvals, host)),
+        LazyRoutes(WATCHED, partial(mcp_timeline_and_approvals, host)),
     ]
     return SecurityMiddleware(mcp_app(routes, transports), rules)
 
@@ -236,3 +248,32 @@ def mcp_rules(config: Config, ports: frozenset[int], token: str | None) -> Acces
         navigable=lambda path: path in {"/state", "/variables"} or path.startswith((*GUIDES, "/app/")),
         sockets_without_origin=True,
     )
+
+
+def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.socket:
+    """Return the socket of the person's listener: on the configured port, else on a previous or any free one.
+
+    A port that stays the same keeps the origin, and with it the credential in the browser.
+
+    Raises:
+        ConfigError: the configured port is in use.
+    """
+    host, configured = config.server.host, config.server.person_port
+    if configured:
+        return bind(host, configured)
+    known = (preferred, last_person_port(workspace.base)) if configured is None else (preferred,)
+    for port in filter(None, known):
+        with suppress(ConfigError):
+            return bind(host, port)
+    return bind(host, 0)
+
+
+def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_port: int, person_port: int) -> App:
+    """Build the application of the person's listener."""
+    remember_port(workspace.base, person_port)
+    access = Access(str(person_port))
+    routes = [
+        LazyRoutes(WATCHED, partial(person_timeline_and_approvals, host, access)),
+        LazyRoutes(CHAT, partial(person_chat_routes, host, config.chat.rate)),
+    ]
+    return ui_person_app(host, config, PersonListeners(ui_port, person_port, partial(waiting, host)), access, routes)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from ui_mcp.lua_runtime.permissions import DENIED, Permissions, Refusal
-from ui_mcp.lua_runtime.sandbox import without_shebang
 
 FD_FOLDER = "/proc/self/fd"
 HAS_O_PATH = hasattr(os, "O_PATH") and os.path.isdir(FD_FOLDER)
@@ -268,3 +267,8 @@ MAX_LOGGED = 1000
 
 MAX_REPORTED = 5
 """Refusals per VM that reach the pages and the agent; one app can cause thousands of the same kind."""
+
+
+def without_shebang(text: bytes) -> bytes:
+    """Return Lua source with a `#!` line commented out or a byte order mark removed."""
+    return b"--" + text if text.startswith(b"#") else text.removeprefix(b"\xef\xbb\xbf")

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import lupa.lua52 as lupa
 
 from ui_mcp.files import open_inside
-from ui_mcp.lua_runtime.commands import run_command
 from ui_mcp.lua_runtime.files import MAX_LOGGED, MAX_REPORTED, Files
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal
-from ui_mcp.lua_runtime.sandbox import Modules
+from ui_mcp.lua_runtime.sandbox import Modules, run_command
 from ui_mcp.lua_runtime.shell import Emulator
 from ui_mcp.wire import FaultCode, OutputKind
 

@@ -14,11 +14,12 @@ import anyio
 from anyio import to_thread
 
 from ui_mcp.errors import MountError, UiMcpError, UpstreamError
+from ui_mcp.jsonrpc import messages
 from ui_mcp.jsonrpc.pipes import LineSplitter, OversizedLine, PipeReader, Writer
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client.negotiation import Mode, follow_changes, handshake_first
 from ui_mcp.mcp_client.session import Session
-from ui_mcp.mcp_client.stdio import StdioWire, StdoutReader
 from ui_mcp.mcp_client.transport import Command, NotificationHandlers
 from ui_mcp.processes import WATCHDOG
 
@@ -206,3 +207,49 @@ class _StderrLines:
             self._report(self.last)
         if not chunk:
             self.ended.set()
+
+
+SHOWN_GARBAGE = 200
+
+
+class StdioWire:
+    """Writes messages to a server's stdin."""
+
+    closing_cancels = False
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def send(self, message: JsonObject) -> None:
+        self._writer.write(messages.encode(message) + b"\n")
+
+    def abandon(self, number: int) -> None:
+        """Do nothing: responses share one pipe, and a late one is passed over."""
+
+    async def flush(self) -> None:
+        """Do nothing: a pipe keeps the order of what is written to it."""
+
+
+class StdoutReader:
+    """Splits a server's stdout into messages for its session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._report = session.handlers.stderr
+        self._splitter = LineSplitter()
+
+    def take(self, chunk: bytes) -> None:
+        """Handle output of the server; empty bytes mean that it closed the pipe."""
+        for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
+            if isinstance(line, OversizedLine):
+                self._report("(a message that is too long was passed over)")
+            else:
+                self._take_line(line)
+        if not chunk:
+            self._session.end()
+
+    def _take_line(self, line: bytes) -> None:
+        try:
+            self._session.receive(line)
+        except ValueError:
+            self._report(f"(not a message) {line[:SHOWN_GARBAGE].decode('utf-8', 'replace')}")

@@ -3,15 +3,14 @@
 from ui_mcp.discovery import discover_modules
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
+from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements
-from ui_mcp.toolkit.overflow import OverflowFiles
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.toolset import Combined, LazyResources, LazyToolset, Toolset
 from ui_mcp.ui import resources as resource_modules
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
-from ui_mcp.ui.tool_list import recorded_tools
-from ui_mcp.ui.toolset import all_tools
+from ui_mcp.ui.toolset import all_tools, recorded_tools
 from ui_mcp.version import bundled_version
 
 INSTRUCTIONS = """\

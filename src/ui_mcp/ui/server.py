@@ -30,7 +30,7 @@ from ui_mcp.log import logger, stop_file, to_file
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.directories import Directories
-from ui_mcp.ui.foreign import foreign_product
+from ui_mcp.ui.file_layout import foreign_product
 from ui_mcp.ui.installer import install, needs_install, outdated
 from ui_mcp.ui.instance import exclusive, other_server
 from ui_mcp.ui.own_files import settle

@@ -12,8 +12,7 @@ from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.ui.server import UiServer
-from ui_mcp.ui.tools.update import update
-from ui_mcp.ui.update import newest, newest_release
+from ui_mcp.ui.tools.update import newest, newest_release, update
 from ui_mcp.version import Version, bundled_version
 
 pytestmark = pytest.mark.covers("UI-TOOL-10")

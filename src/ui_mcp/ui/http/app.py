@@ -16,7 +16,7 @@ from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.jsontypes import loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions
-from ui_mcp.ui.foreign import page_html
+from ui_mcp.ui.file_layout import page_html
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, session_from_cookie, set_cookie
 from ui_mcp.ui.installer import outdated
 from ui_mcp.ui.server import UiServer

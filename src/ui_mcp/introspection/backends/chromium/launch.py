@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.introspection.backend import AttachRequest
 from ui_mcp.introspection.person_pages import refuse_person_pages
@@ -18,6 +19,10 @@ from ui_mcp.workspace import BUNDLE
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
+
+    from ui_mcp.http_client import open_client
+else:
+    open_client = lazy("ui_mcp.http_client:open_client")
 
 
 SECONDS = 10.0
@@ -70,8 +75,6 @@ async def require_debugger(url: str) -> None:
         UiNotEnabledError: none does; the message says how to start a browser with a debugging port.
     """
     import httpx2  # slow to import, and every start of a server imports this module
-
-    from ui_mcp.http_client import open_client
 
     probe = _accepts_websocket if url.startswith("ws") else _has_version
     try:
