@@ -28,6 +28,7 @@ MODULES = (
     "shell",
     "mcp",
     "run",
+    "path_syntax",
     "paths",
     "viewdefs",
     "view_record",

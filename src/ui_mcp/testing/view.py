@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from urllib.parse import parse_qsl
 
 from ui_mcp.jsontypes import Json
+from ui_mcp.ui.viewdef_compiler import split_path
 
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -77,9 +78,9 @@ def _bindings(element: Element) -> list[Binding]:
     found = []
     for assigned in filter(None, element.attributes.get(POSITIONS, "").split(";")):
         position, _, attribute = assigned.partition(" ")
-        path, _, query = element.attributes.get(attribute, "").partition("?")
+        path, query = split_path(element.attributes.get(attribute, ""))
         options = dict(parse_qsl(query, keep_blank_values=True))
-        found.append(Binding(int(position), attribute, path.strip(), options, element.tag))
+        found.append(Binding(int(position), attribute, path, options, element.tag))
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.ui.audit_sources import Binding, LuaSource, Method, Template
+from ui_mcp.ui.viewdef_compiler import split_path
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,12 +34,18 @@ _BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
 _CHECKBOXES = frozenset({"sl-checkbox", "sl-switch"})
 _HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-if", "ui-visible"})
 _WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|(?:attr|class|style|event)-.+)")
-_ELEMENT = r"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:_)?\))?)(?:\[\d+\])*"
-_PATH = re.compile(rf"(?:{_ELEMENT})(?:\.{_ELEMENT})*")
+_TEXT = r"""(?:"[^"]*"|'[^']*')"""
+_LITERAL = rf"(?:{_TEXT}|-?\d*\.?\d+|true|false|nil)"
+_STEP = r"(?:\d+|[A-Za-z_]\w*(?:\(\))?)(?:\[\d+\])*"
+_ARGUMENT = rf"(?:_|{_LITERAL}|{_STEP}(?:\.{_STEP})*)"
+_ELEMENT = rf"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:\s*{_ARGUMENT}\s*(?:,\s*{_ARGUMENT}\s*)*)?\))?)(?:\[\d+\])*"
+_ELEMENTS = rf"(?:{_ELEMENT}(?:\.{_ELEMENT})*)"
+_OPERAND = rf"(?:{_LITERAL}|{_ELEMENTS})"
+_PATH = re.compile(rf"!?\s*{_ELEMENTS}|{_OPERAND}\s*(?:[=!~<>]=|[<>])\s*{_OPERAND}")
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
 _TERNARY = re.compile(r"\?[^&=]*[\s'\":]")
 _ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
-_METHOD_NAME = re.compile(r"(\w+)\(_?\)")
+_METHOD_NAME = re.compile(rf"{_TEXT}|(\w+)\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class App:
     def named_in_viewdefs(self) -> set[str]:
         """Methods that a path calls."""
         paths = [binding.path for template in self.viewdefs.values() for binding in template.bindings]
-        return {name for path in paths for name in _METHOD_NAME.findall(path)}
+        return {name for path in paths for name in _called(path)}
 
 
 def global_name(app: str) -> str:
@@ -126,18 +133,22 @@ def _path_violations(where: str, binding: Binding, known: set[str]) -> Iterator[
     if not _WITH_PATH.fullmatch(binding.attribute):
         return
     path, shown = binding.path, f'{binding.attribute}="{binding.text}"'
-    if _TERNARY.search(binding.text):
-        yield Finding(where, "operator_in_path", f"{shown}: paths have no operators; write a method")
+    if _TERNARY.search(f"?{split_path(binding.text)[1]}"):
+        yield Finding(where, "operator_in_path", f"{shown}: a path has at most one ! or comparison; write a method")
     elif not path or _PATH.fullmatch(path):
-        missing = [name for name in _METHOD_NAME.findall(path) if name not in known | CALLED_FROM_OUTSIDE]
+        missing = [name for name in _called(path) if name not in known | CALLED_FROM_OUTSIDE]
         for name in missing:
             yield Finding(where, "missing_method", f"{shown}: no method '{name}' in this app")
     elif _ARGUMENTS.search(path):
-        yield Finding(where, "non_empty_method_args", f"{shown}: a method takes () or (_) in a path")
+        yield Finding(where, "non_empty_method_args", f"{shown}: an argument is a literal, _ or a path; write a method")
     elif _OPERATOR.search(path) or " " in path:
-        yield Finding(where, "operator_in_path", f"{shown}: paths have no operators; write a method")
+        yield Finding(where, "operator_in_path", f"{shown}: a path has at most one ! or comparison; write a method")
     else:
         yield Finding(where, "invalid_path_syntax", f"{shown} is not a path")
+
+
+def _called(path: str) -> list[str]:
+    return [name for name in _METHOD_NAME.findall(path) if name]
 
 
 def warnings(app: App) -> Iterator[Finding]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 
+from ui_mcp.ui.viewdef_compiler import split_path
+
 _COMMENT_OR_STRING = re.compile(
     r"--\[(?P<c>=*)\[.*?\](?P=c)\]|--[^\n]*"
     r"|\[(?P<s>=*)\[.*?\](?P=s)\]"
@@ -139,7 +141,7 @@ class Binding:
     @property
     def path(self) -> str:
         """The path without its query."""
-        return self.text.partition("?")[0].strip()
+        return split_path(self.text)[0]
 
 
 class Template(HTMLParser):

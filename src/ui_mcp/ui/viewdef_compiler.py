@@ -97,6 +97,16 @@ def compile_viewdef(key: str, content: str) -> Viewdef:
     return Viewdef(key, reader.with_positions(), tuple(reader.bindings), (WRAPPED,) if bare else ())
 
 
+_PATH_PART = re.compile(r"""(?:[^?"']|"[^"]*"|'[^']*')*""")
+
+
+def split_path(text: str) -> tuple[str, str]:
+    """Split PATH?QUERY; a question mark inside quotes belongs to the path."""
+    found = _PATH_PART.match(text)
+    end = found.end() if found else 0
+    return text[:end].strip(), text[end + 1 :]
+
+
 def kind_of(attribute: str) -> str | None:
     """Return the kind of binding of an attribute, or None if it binds nothing."""
     if attribute in _NAMES:

@@ -172,3 +172,41 @@ def test_a_bad_binding_leaves_its_neighbours_alone(sink: Page) -> None:
     expect(sink.locator("#unknown")).to_have_text("fine")
     sink.locator("#act").click()
     expect(sink.locator("#events")).to_have_text("1")
+
+
+SORTED = """
+Sorted = session:prototype("Sorted", { by = "", count = 0, note = "" })
+function Sorted:sort(name, times) self.by, self.count = name, self.count + times end
+function Sorted:set(name, value) self[name] = value end
+if not session.reloading then sorted = Sorted:new() end
+"""
+SORTED_VIEW = """<template><main>
+  <button id="sort" ui-action="sort('date?', 2)">Date</button>
+  <input id="note" aria-label="Note" ui-event-change="set('note', _)">
+  <p id="none" ui-class-hidden="count > 0">Nothing here yet.</p>
+  <b id="by" ui-value="by"></b> <i id="text" ui-value="note"></i> <u id="is" ui-value="by == 'date?'"></u>
+  <button id="off" ui-attr-disabled="!note">Send</button>
+</main></template>"""
+
+
+@pytest.mark.covers("UI-PATH-9")
+def test_paths_pass_arguments_negate_and_compare(server: Server, page: Page) -> None:
+    folder = server.base / "apps" / "sorted"
+    (folder / "viewdefs").mkdir(parents=True)
+    (folder / "app.lua").write_text(SORTED)
+    (folder / "viewdefs" / "Sorted.DEFAULT.html").write_text(SORTED_VIEW)
+    server.call("ui_display", name="sorted")
+    page.goto(server.url)
+    expect(page.locator("#none")).to_be_visible()
+    expect(page.locator("#off")).to_be_disabled()
+    expect(page.locator("#is")).to_have_text("false")
+
+    page.locator("#sort").click()
+    expect(page.locator("#by")).to_have_text("date?")
+    expect(page.locator("#none")).to_be_hidden()
+    expect(page.locator("#is")).to_have_text("true")
+    page.locator("#note").fill("hello")
+    page.locator("#note").blur()
+    expect(page.locator("#text")).to_have_text("hello")
+    expect(page.locator("#off")).to_be_enabled()
+    assert server.call("ui_audit", name="sorted")["violations"] == []

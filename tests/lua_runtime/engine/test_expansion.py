@@ -129,7 +129,7 @@ def test_namespaces_fall_back_in_order(bench: Bench) -> None:
 @pytest.mark.covers("UI-BIND-9", "UI-PATH-8", "UI-VAR-8", "UI-VAR-9")
 def test_a_bad_binding_is_reported_and_its_siblings_work(bench: Bench) -> None:
     bench.viewdefs(
-        Note__DEFAULT='<p ui-value="a ? \'x\' : \'y\'"></p><p ui-value="f(1)"></p><p ui-value="go(_)"></p>' + FORM
+        Note__DEFAULT='<p ui-value="a ? \'x\' : \'y\'"></p><p ui-value="f(a + b)"></p><p ui-value="go(_)"></p>' + FORM
     )
     bench.run(NOTE)
 

@@ -57,7 +57,7 @@ local function take_editable(text)
   for _, shape in next, viewdef.shapes or {} do
     for pos in next, viewdef.editable do
       local b = shape[pos]
-      if b and b.kind == "value" and not b.refused and not b.query.access and not (b.path.last and b.path.last.call) then
+      if b and b.kind == "value" and not b.refused and not b.query.access and not b.path.computed and not (b.path.last and b.path.last.call) then
         b.access, b.writes = "rw", true
       end
     end
@@ -131,7 +131,7 @@ local function short(page, list)
   if s[RARE] and s[RARE].timed_out then s[RARE].timed_out[b.pos] = nil end
   local o = s[OBJECT]
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
-  local ok, fault = limits.call(paths.write, b.path, o, value, b.access)
+  local ok, fault = limits.call(paths.write, b.path, o, value, b.access, s[OBJECT])
   if ok then views.clear_error(s, b.pos) else views.fail(s, b.pos, fault, true) end
 end
 

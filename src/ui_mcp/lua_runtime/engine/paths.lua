@@ -2,7 +2,7 @@
 local E = ...
 local FAULT = E.wire.fault
 local type, tonumber, tostring, error, rawget, rawset = type, tonumber, tostring, error, rawget, rawset
-local load = load
+local load, unpack, syntax = load, table.unpack, E.path_syntax
 local find, match, gmatch, sub, gsub = string.find, string.match, string.gmatch, string.sub, string.gsub
 local format, char, concat = string.format, string.char, table.concat
 
@@ -28,48 +28,56 @@ local function parse_query(text)
   return query
 end
 
-local function element(text)
-  if find(text, "^0$") or find(text, "^[1-9]%d*$") then return { index = tonumber(text) + 1 } end
-  local name, arguments = match(text, "^(.-)(%(.*%))$")
-  if name then
-    if not find(name, NAME) or (arguments ~= "()" and arguments ~= "(_)") then return nil end
-    return { call = name, takes = arguments == "(_)" }
-  end
-  if find(text, NAME) then return { name = text } end
+-- What counts as false in a negation, as in `ui-class-…` on the page.
+local function negate(v)
+  return v == nil or v == false or v == "" or v == 0
 end
 
-local function parse_elements(text)
-  local list = {}
-  if text == "" then return list end
-  if sub(text, -1) == "." then return nil end
-  for part in gmatch(text .. ".", "([^.]*)%.") do
-    local found = element(part)
-    if not found or (list[#list] and list[#list].takes) then return nil end
-    list[#list + 1] = found
-  end
-  return list
+-- Compare two values; texts that are numbers count as numbers, and only numbers or only texts have an order.
+local function compare(operator, a, b)
+  if type(a) == "number" and type(b) == "string" then b = tonumber(b) or b end
+  if type(b) == "number" and type(a) == "string" then a = tonumber(a) or a end
+  if operator == "==" then return rawequal(a, b) end
+  if operator == "~=" then return not rawequal(a, b) end
+  if type(a) ~= type(b) or (type(a) ~= "number" and type(a) ~= "string") then return false end
+  if operator == "<" then return a < b elseif operator == "<=" then return a <= b end
+  if operator == ">" then return a > b end
+  return a >= b
 end
 
--- Count the steps up at the front, each written ".."; also returns the rest of the path.
-local function climb(text)
-  local ups = 0
-  while sub(text, 1, 2) == ".." do
-    ups = ups + 1
-    text = sub(text, 3)
-    if sub(text, 1, 1) == "." and sub(text, 2, 2) ~= "." or sub(text, 1, 3) == "..." then text = sub(text, 2) end
+local reader_source
+
+-- Lua source of an argument or side of a comparison: statements that prepare it, and the expression for its value. Paths
+-- start at local `here`, the object that the viewdef shows.
+local function operand_source(operand, name)
+  if not operand.elements then
+    local value = operand.value
+    return "", type(value) == "string" and (gsub(format("%q", value), "\n", "n")) or tostring(value)
   end
-  return ups, text
+  local code = reader_source(operand.elements)
+  return format("local %s do local v, o = nil, here if o ~= nil then %send %s = v end ", name, code, name), name
+end
+
+-- The call of a method with arguments.
+local function call_source(e, from)
+  local before, values = {}, {}
+  for i = 1, #e.args do
+    local code, value = operand_source(e.args[i], "a" .. i)
+    before[i], values[i] = code, ", " .. value
+  end
+  return format("do %sv = %s[%q](%s%s) end ", concat(before), from, e.call, from, concat(values))
 end
 
 local function step_source(e, from)
   if e.index then return format("v = rawget(%s, %d) ", from, e.index) end
   if e.name then return format("v = %s[%q] ", from, e.name) end
+  if e.args then return call_source(e, from) end
   if keywords[e.call] or not find(e.call, "^[%w_]+$") then return format("v = %s[%q](%s) ", from, e.call, from) end
   return format("v = %s:%s() ", from, e.call)
 end
 
 -- Lua source, one line, that reads the path from local `o` into local `v`; nil on the way gives nil.
-local function reader_source(elements)
+function reader_source(elements)
   local code, ends, from = {}, 0, "o"
   for i = 1, #elements do
     local e = elements[i]
@@ -85,6 +93,19 @@ local function reader_source(elements)
   return concat(code)
 end
 
+-- The source of a whole path, which may be negated or compared.
+local function source(found)
+  if found.operator then
+    local before, left = "", nil
+    if found.left.elements then before, left = reader_source(found.left.elements), "v"
+    else before, left = operand_source(found.left) end
+    local code, right = operand_source(found.right, "r")
+    return format("%sdo %sv = compare(%q, %s, %s) end ", before, code, found.operator, left, right)
+  end
+  local code = reader_source(found.elements)
+  return found.negated and code .. "v = negate(v) " or code
+end
+
 local cache = setmetatable({}, { __mode = "v" })
 
 -- The parsed path, or nil and a message.
@@ -92,26 +113,26 @@ local function parse(text)
   text = match(tostring(text), "^%s*(.-)%s*$")
   local known = cache[text]
   if known then return known end
-  local path, query_text = match(text, "^([^?]*)%?(.*)$")
-  local query = parse_query(query_text or "")
-  if not query then return nil, "'" .. text .. "' is not a path" end
-  path = match(path or text, "^(.-)%s*$")
-  local ups, rest = climb((gsub(path, "%[(%d+)%]", ".%1")))
-  local elements = parse_elements(rest)
-  if not elements then return nil, "'" .. text .. "' is not a path" end
-  local last = elements[#elements]
-  local parsed = { text = path, query = query, ups = ups, elements = elements, last = last, code = reader_source(elements) }
+  local path, query_text = syntax.split(text)
+  local query = parse_query(query_text)
+  local found = query and syntax.parse(path)
+  if not found then return nil, "'" .. text .. "' is not a path" end
+  local elements = found.elements
+  local parsed = { text = path, query = query, ups = found.ups, elements = elements, last = elements[#elements] }
+  parsed.computed = found.negated or found.operator ~= nil
+  parsed.code = source(found)
   cache[text] = parsed
   return parsed
 end
 
 -- A function from the object to the value at the path; paths with the same source share it.
+local HEAD = "local rawget, negate, compare = ... "
 local readers = setmetatable({}, { __mode = "v" })
 local function reader(path)
   local f = readers[path.code]
   if not f then
-    local source = "local rawget = ... return function(o) local v if o == nil then return nil end " .. path.code .. "return v end"
-    f = load(source, "=path")(rawget)
+    local code = HEAD .. "return function(o, here) local v if o == nil then return nil end " .. path.code .. "return v end"
+    f = load(code, "=path")(rawget, negate, compare)
     readers[path.code] = f
   end
   return f
@@ -122,32 +143,55 @@ local function refusal(path, access)
   if access ~= "r" and access ~= "w" and access ~= "rw" and access ~= "action" then
     return "access '" .. tostring(access) .. "' is not one of r, w, rw, action"
   end
+  if path.computed then return access ~= "r" and "'" .. path.text .. "' can only be read" or nil end
   local last = path.last
   if not last or not last.call then return nil end
   if last.takes and access ~= "w" and access ~= "action" then return "'" .. path.text .. "' needs access w or action" end
   if not last.takes and access == "w" then return "'" .. path.text .. "' needs access r, rw or action" end
 end
 
-local function step(o, e)
+local step
+
+-- The values of a call's arguments; `_` stands for the value that the page sent.
+local function values_of(args, here, value)
+  local values = {}
+  for i = 1, #args do
+    local v = args[i].value
+    if args[i].takes then v = value
+    elseif args[i].elements then
+      v = here
+      for at = 1, #args[i].elements do
+        if v ~= nil then v = step(v, args[i].elements[at], here) end
+      end
+    end
+    values[i] = v
+  end
+  return values
+end
+
+function step(o, e, here)
   if e.index then return rawget(o, e.index) end
+  if e.args then return o[e.call](o, unpack(values_of(e.args, here), 1, #e.args)) end
   if e.call then return o[e.call](o) end
   return o[e.name]
 end
 
--- Write to a path from `o`, or call the method at its end; raises on failure.
-local function write(path, o, value, access)
+-- Write to a path from `o`, or call the method at its end; raises on failure. Arguments are read from `here`.
+local function write(path, o, value, access, here)
   local elements, n = path.elements, #path.elements
+  if here == nil then here = o end
   for i = 1, n - 1 do
-    if o ~= nil then o = step(o, elements[i]) end
+    if o ~= nil then o = step(o, elements[i], here) end
   end
   if o == nil or n == 0 then E.limits.raise(FAULT.PATH_FAILURE, "nothing at '" .. path.text .. "' to write to") end
   local e = elements[n]
   if e.call then
     local f = o[e.call]
     if type(f) ~= "function" then error("no method '" .. e.call .. "' at '" .. path.text .. "'", 0) end
-    if access == "action" and not e.takes then f(o) else f(o, value) end
+    if e.args then f(o, unpack(values_of(e.args, here, value), 1, #e.args))
+    elseif access == "action" and not e.takes then f(o) else f(o, value) end
   elseif e.index then rawset(o, e.index, value)
   else o[e.name] = value end
 end
 
-E.paths = { parse = parse, reader = reader, refusal = refusal, write = write }
+E.paths = { parse = parse, reader = reader, refusal = refusal, write = write, negate = negate, compare = compare }

@@ -107,7 +107,7 @@ end
 local function dispatch(s, b)
   local o = b.path.ups == 0 and s[OBJECT] or nil
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
-  local v = paths.reader(b.path)(o)
+  local v = paths.reader(b.path)(o, s[OBJECT])
   if b.kind == "viewlist" then views.listed(s, b.pos, v)
   elseif b.kind == "view" and b.wrapper then views.wrapped(s, b.pos, v)
   elseif b.kind == "view" then

@@ -16,7 +16,7 @@ end
 
 -- The access of a binding whose query does not set it.
 local function default_access(kind, tag, path, reported)
-  local call = path.last and path.last.call
+  local call = path.computed or path.last and path.last.call
   if kind == "action" or kind == "event" then return "action" end
   if kind == "keypress" then return call and "action" or "rw" end
   if kind == "value" and not call and (editable(tag) or reported) then return "rw" end
@@ -54,12 +54,12 @@ local function line(b)
   return format("do local o = up(s, %d) v = nil if o ~= nil then %send %send", b.path.ups, b.path.code, tail)
 end
 
-local HEAD = "local rawequal, rawget, changed, viewed, wrapped, listed, up = ..."
-local ONE = { HEAD, "return function(s, o) local v", "end" }
+local HEAD = "local rawequal, rawget, changed, viewed, wrapped, listed, up, negate, compare = ..."
+local ONE = { HEAD, "return function(s, o) local v, here = nil, o", "end" }
 local ROWS = {
   HEAD,
   "return function(rows, from, to, shape, other) local v for i = from, to do local s = rows[i] "
-    .. format("if not s or s[%d] ~= shape or s[%d] then other(s) else local o = s[%d]", record.SHAPE, record.RARE, record.OBJECT),
+    .. format("if not s or s[%d] ~= shape or s[%d] then other(s) else local o = s[%d] local here = o", record.SHAPE, record.RARE, record.OBJECT),
   "end end end",
 }
 
@@ -73,7 +73,7 @@ local function compile(shape, bindings, frame)
   code[#code + 1] = frame[3]
   local views = E.views
   local make = load(concat(code, "\n"), "=view " .. shape.key)
-  return make(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up), lines
+  return make(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up, paths.negate, paths.compare), lines
 end
 
 -- The generated functions of one level: for a view, and for all rows of a list if they have no nested views.

@@ -94,8 +94,9 @@ function variables.owner(page, var)
 end
 
 function variables.read(var)
-  if var.fixed ~= nil then return paths.reader(var.path)(var.fixed) end
-  return paths.reader(var.path)(start_object(var))
+  if var.fixed ~= nil then return paths.reader(var.path)(var.fixed, var.fixed) end
+  local start = start_object(var)
+  return paths.reader(var.path)(start, start)
 end
 
 -- Take properties from the page, without the priority in names like `name:high`. An empty text removes one.

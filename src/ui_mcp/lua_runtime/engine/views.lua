@@ -112,7 +112,7 @@ local function make_default(s, b)
   local ok, fault = limits.call(function()
     local from = b.path.ups == 0 and s[OBJECT] or views.up(s, b.path.ups)
     local class = E.class_named(b.query.create)
-    if class and paths.reader(b.path)(from) == nil then paths.write(b.path, from, class:new(), "w") end
+    if class and paths.reader(b.path)(from, s[OBJECT]) == nil then paths.write(b.path, from, class:new(), "w") end
   end)
   if not ok then views.fail(s, b.pos, fault) end
 end
