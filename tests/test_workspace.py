@@ -24,6 +24,33 @@ def test_a_link_counts_as_what_it_points_to(tmp_path: Path) -> None:
     assert Workspace.at("link", cwd=tmp_path).project == (tmp_path / "real").resolve()
 
 
+@pytest.mark.covers("UI-DIR-2")
+@pytest.mark.parametrize(("link", "target"), [("p/.claude", "dots/claude"), ("p/.claude/ui", "dots/claude/ui")])
+def test_a_linked_claude_folder_belongs_to_the_project_it_is_linked_into(
+    tmp_path: Path, link: str, target: str
+) -> None:
+    (tmp_path / "dots/claude/ui").mkdir(parents=True)
+    (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / link).symlink_to(tmp_path / target)
+
+    workspace = Workspace.at("p/.claude/ui", cwd=tmp_path)
+
+    assert (workspace.base, workspace.project) == (tmp_path / "dots/claude/ui", tmp_path / "p")
+    assert workspace.claude == tmp_path / "p/.claude"
+    assert workspace.name_of(workspace.base / "event") == ".claude/ui/event"
+    assert workspace.contains(workspace.claude / "skills")
+    assert not workspace.contains(tmp_path / "dots/other")
+
+
+@pytest.mark.covers("UI-DIR-2")
+def test_a_linked_claude_folder_is_outside_when_the_base_directory_is_not_in_it(tmp_path: Path) -> None:
+    (tmp_path / "p/.ui").mkdir(parents=True)
+    (tmp_path / "dots").mkdir()
+    (tmp_path / "p/.claude").symlink_to(tmp_path / "dots")
+
+    assert not Workspace.at("p/.ui", cwd=tmp_path).contains(tmp_path / "p/.claude/skills")
+
+
 @pytest.mark.covers("MCP-HOST-2")
 def test_a_relative_directory_resolves_against_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

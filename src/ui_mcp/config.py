@@ -128,7 +128,9 @@ class McpSettings(Section):
 class LoggingSettings(Section):
     """`[logging]`: how much is said."""
 
-    verbosity: Annotated[int, "0 quiet … 4 values.", Limit(ge=0, le=4)] = 0
+    verbosity: Annotated[
+        int, "0 warnings, 1 start, connections and calls, 2 messages, 3 operations, 4 values.", Limit(ge=0, le=4)
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True)

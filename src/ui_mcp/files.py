@@ -37,6 +37,15 @@ def digest_of(file: Path) -> str | None:
         return "" if file.is_symlink() else None
 
 
+def free_backup_name(file: Path) -> Path:
+    """Return `FILE.bak`, or `FILE.bak.1` and so on if earlier backups exist."""
+    backup, number = file.with_name(f"{file.name}.bak"), 0
+    while backup.exists() or backup.is_symlink():
+        number += 1
+        backup = file.with_name(f"{file.name}.bak.{number}")
+    return backup
+
+
 PRIVATE = 0o600
 PRIVATE_FOLDER = 0o700
 

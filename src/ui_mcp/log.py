@@ -12,7 +12,12 @@ from pathlib import Path
 from ui_mcp.files import open_inside
 
 ROOT = "ui_mcp"
-_LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, 8, 5)
+OPERATIONS, VALUES = 8, 6
+"""Levels below DEBUG: operations of sessions, and what is in them."""
+_LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG, OPERATIONS, VALUES)
+"""By verbosity: 1 start, stop, connections and calls, 2 messages, 3 operations of sessions, 4 values."""
+logging.addLevelName(OPERATIONS, "OPERATION")
+logging.addLevelName(VALUES, "VALUE")
 _masks: list[Callable[[str], str]] = []
 
 
@@ -56,12 +61,17 @@ def to_stderr(verbosity: int = 0) -> None:
     """Send records to stderr; at verbosity 0 only warnings and errors."""
     root = logging.getLogger(ROOT)
     root.propagate = False
-    root.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
+    set_verbosity(verbosity)
     # The exact type, because file handlers are StreamHandlers too.
     if not any(type(handler) is logging.StreamHandler for handler in root.handlers):
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_OneLine("%(levelname)s %(name)s: %(message)s"))
         root.addHandler(handler)
+
+
+def set_verbosity(verbosity: int) -> None:
+    """Log more or less from now on, to stderr and to the file; 0 are warnings and errors, 4 is everything."""
+    logging.getLogger(ROOT).setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
 
 
 def only_errors() -> None:

@@ -26,6 +26,17 @@ def default_dir(cwd: Path | None = None) -> str:
     return OTHER_DIR if (folder / OTHER_DIR).is_dir() and not (folder / DEFAULT_DIR).is_dir() else DEFAULT_DIR
 
 
+def _project_above(path: Path) -> tuple[str, Path] | None:
+    """Return the name of the base directory in its project, and the project."""
+    if path.name == "ui" and path.parent.name == ".claude":
+        return DEFAULT_DIR, path.parent.parent
+    return (OTHER_DIR, path.parent) if path.name == OTHER_DIR else None
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """The directories and files of one project."""
@@ -34,19 +45,45 @@ class Workspace:
     """`base_dir` as the user wrote it; `ui_status` shows it."""
     base: Path
     """`base_dir`, absolute and with links resolved."""
+    project: Path
+    """The project root, resolved: above `.claude/ui` or `.ui`, else the base directory itself.
+
+    It is found by the path as given, because `.claude` and `.claude/ui` may be links to a place elsewhere.
+    """
+    folder: str
+    """The base directory as named in the project: `.claude/ui`, `.ui` or `.`."""
 
     @classmethod
     def at(cls, base_dir: str | Path, cwd: Path | None = None) -> "Workspace":
-        """Resolve `base_dir` against the working directory."""
-        path = Path(base_dir).expanduser()
-        return cls(str(base_dir), ((cwd or Path.cwd()) / path).resolve())
+        """Resolve `base_dir` against the working directory.
 
-    @property
-    def project(self) -> Path:
-        """The project root: above `.claude/ui` or `.ui`, else the base directory itself."""
-        if self.base.name == "ui" and self.base.parent.name == ".claude":
-            return self.base.parent.parent
-        return self.base.parent if self.base.name == ".ui" else self.base
+        Raises:
+            ConfigError: no directory can have this name.
+        """
+        try:
+            path = (cwd or Path.cwd()) / Path(base_dir).expanduser()
+            base = path.resolve()
+            # With "..", the names above a path are not those of the directories above it.
+            known = (base,) if ".." in path.parts else (path, base)
+            folder, above = next((found for found in map(_project_above, known) if found), (".", base))
+            return cls(str(base_dir), base, above.resolve(), folder)
+        except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, no home, links in a circle
+            raise ConfigError(f"cannot use base_dir {str(base_dir)[:80]!r}: {_why(error)}") from error
+
+    def contains(self, path: Path) -> bool:
+        """Return whether a path, with links resolved, is in the project or the base directory.
+
+        A `.claude` that is a link belongs to the project if the base directory is in it, because the person chose that.
+        """
+        real, linked = path.resolve(), self.base.parent
+        chosen = self.folder == DEFAULT_DIR and self.claude.resolve() == linked
+        return any(real.is_relative_to(root) for root in (self.project, self.base, *([linked] if chosen else [])))
+
+    def name_of(self, file: Path) -> str:
+        """Return the path of one of our files in the project, with `/`, also where the base directory is linked."""
+        if file.is_relative_to(self.project):
+            return file.relative_to(self.project).as_posix()
+        return (Path(self.folder) / file.relative_to(self.base)).as_posix()
 
     def named(self, path: str) -> Path:
         """Resolve the path of a file from a setting; relative paths start at the project root."""

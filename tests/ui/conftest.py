@@ -31,7 +31,9 @@ class Served:
 
 
 def _sessions() -> SessionRegistry:
-    return SessionRegistry.__new__(SessionRegistry)
+    sessions = SessionRegistry.__new__(SessionRegistry)
+    sessions._sessions = {}
+    return sessions
 
 
 @pytest.fixture

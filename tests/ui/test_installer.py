@@ -38,6 +38,23 @@ def test_a_base_dir_elsewhere_still_puts_skills_into_the_project(tmp_path: Path,
 
 
 @pytest.mark.covers("UI-INST-1")
+@pytest.mark.parametrize(("link", "target"), [(".claude", "dots/claude"), (".claude/ui", "shared/ui")])
+def test_skills_land_where_claude_looks_although_the_directory_is_linked(
+    tmp_path: Path, make_bundle: MakeBundle, link: str, target: str
+) -> None:
+    (tmp_path / target).mkdir(parents=True)
+    place = tmp_path / "p" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / target)
+
+    result = install(Workspace.at(tmp_path / "p/.claude/ui"), bundle=make_bundle("1.0.0"))
+
+    assert result.installed == EVERYTHING
+    assert (tmp_path / "p/.claude/skills/ui/SKILL.md").is_file()
+    assert (tmp_path / "p/.claude/ui/event").is_file()
+
+
+@pytest.mark.covers("UI-INST-1")
 def test_scripts_are_executable_and_texts_are_not(workspace: Workspace, make_bundle: MakeBundle) -> None:
     install(workspace, bundle=make_bundle("1.0.0"))
 

@@ -40,6 +40,20 @@ async def test_the_errors_are_the_agreed_words(host: UiServer, tmp_path: Path) -
     assert (not_started.value.message, already.value.message) == ("Server not started", "Server already running")
 
 
+@pytest.mark.covers("UI-FSM-3", "UI-TOOL-1")
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "~nobody-of-this-name/ui", "a/" * 3000])
+async def test_a_name_that_no_directory_can_have_is_an_error_and_changes_nothing(
+    host: UiServer, tmp_path: Path, name: str
+) -> None:
+    await host.begin(str(tmp_path / "ui"))
+    before = await host.start()
+
+    with pytest.raises(ConfigError, match="cannot use base_dir"):
+        await host.configure(str(tmp_path / name) if name[0] != "~" else name)
+
+    assert host.state is before
+
+
 @pytest.mark.covers("UI-FSM-3")
 async def test_a_failed_start_up_leaves_it_unconfigured_until_configured(host: UiServer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")

@@ -55,7 +55,7 @@ def server(parser: argparse.ArgumentParser) -> None:
         "-v",
         action="count",
         dest="verbosity",
-        help="log more to stderr, up to -vvvv (env UI_VERBOSITY)",
+        help="log more: calls and connections, -vv messages, up to -vvvv (env UI_VERBOSITY)",
     )
 
 

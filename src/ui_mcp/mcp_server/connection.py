@@ -9,6 +9,7 @@ import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.log import VALUES, logger
 from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.client_requests import ClientRequests, SendMessage
 from ui_mcp.mcp_server.params import check_params
@@ -16,6 +17,7 @@ from ui_mcp.mcp_server.request import Origin, Request
 from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.versions import OLDEST, Client, client_of, envelope_of, modern_client, negotiated
 
+_log = logger("mcp")
 BATCH_VERSION = "2025-03-26"
 MAX_BATCH = 1000
 Answering = Coroutine[Any, Any, Json]
@@ -68,7 +70,10 @@ class ClientConnection:
 
         Whatever later messages depend on has happened on return: the handshake, and what can be cancelled.
         """
-        match rpc.kind_of(message):
+        kind = rpc.kind_of(message)
+        _log.debug("%s %s", kind, message.get("method", "") if isinstance(message, dict) else "")
+        _log.log(VALUES, "%s", message)
+        match kind:
             case "request":
                 return self.answer(message, send)
             case "notification":
@@ -141,6 +146,7 @@ class ClientConnection:
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             return results.failure(message["id"], error)
         self.client = client_of(version, params["clientInfo"], params["capabilities"])
+        _log.info("client %s connected, protocol %s", self.client.name or "without a name", version)
         return rpc.result(message["id"], welcome)
 
     def _on_notification(self, message: JsonObject) -> None:

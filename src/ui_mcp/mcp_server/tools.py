@@ -3,11 +3,13 @@
 from ui_mcp.errors import DISK_ERRNOS, DeniedError, DiskError, TooDeepError, UiMcpError, UnknownToolError
 from ui_mcp.jsonrpc.messages import INVALID_PARAMS, META, RpcError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import call_result, cleaned, listed, present, refusal
 from ui_mcp.toolkit.tool import Tool
 
+_log = logger("mcp")
 _LONGEST_CURSOR = 9
 """Digits; `int` raises for texts of thousands of digits."""
 _FIELDS = {
@@ -40,6 +42,7 @@ class Tools:
             RpcError: there is no such tool, or the call was denied.
         """
         name = request.params["name"]
+        _log.info("tool %s", name)
         try:
             answer = await self._definition.toolset.call(name, request.params.get("arguments") or {}, request.call())
         except (UnknownToolError, TooDeepError) as error:
@@ -47,6 +50,7 @@ class Tools:
         except DeniedError as error:
             raise _denial(error) from error
         except UiMcpError as error:
+            _log.info("tool %s failed: %s", name, error.message)
             return refusal(error)
         except OSError as error:
             if error.errno not in DISK_ERRNOS:

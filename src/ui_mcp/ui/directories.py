@@ -44,7 +44,7 @@ class Directories:
             raise RefusedError(f"ui_configure cannot use {base}: files of ui-mcp itself are there", base_dir=str(base))
         roots = [_root(self._start)] if self._start else []
         roots += [Path(name).expanduser().resolve() for name in (*self._listed, *settings.account().directories)]
-        if not any(base.is_relative_to(root) for root in roots):
+        if not all(any(place.is_relative_to(root) for root in roots) for place in (base, workspace.project)):
             raise RefusedError(
                 f"ui_configure cannot switch to {base}: it is outside the project this server was started for"
                 f"{f' ({_root(self._start)})' if self._start else ''}\n"

@@ -109,7 +109,6 @@ def foreign_product(workspace: Workspace) -> str | None:
 
 def _read(file: Path, workspace: Workspace) -> str | None:
     try:
-        inside = file.resolve().is_relative_to(workspace.project)
-        return file.read_text(encoding="utf-8", errors="replace") if inside else None
+        return file.read_text(encoding="utf-8", errors="replace") if workspace.contains(file) else None
     except OSError:
         return None

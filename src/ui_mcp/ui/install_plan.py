@@ -38,10 +38,7 @@ def bundled_files(workspace: Workspace, bundle: Path = BUNDLE) -> list[BundledFi
         *(pair for pair in _tree(bundle / "base", workspace.base) if pair[1] != workspace.readme),
         *([(readme, workspace.readme)] if readme.is_file() else []),
     ]
-    return [
-        BundledFile(target, target.relative_to(workspace.project).as_posix(), source.read_bytes())
-        for source, target in sources
-    ]
+    return [BundledFile(target, workspace.name_of(target), source.read_bytes()) for source, target in sources]
 
 
 def _tree(source: Path, target: Path) -> Iterator[tuple[Path, Path]]:

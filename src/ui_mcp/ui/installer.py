@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ui_mcp.errors import InstallError
-from ui_mcp.files import digest_of, write_atomic
+from ui_mcp.files import digest_of, free_backup_name, write_atomic
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui.file_layout import foreign_product
 from ui_mcp.ui.install_plan import Action, BundledFile, Facts, action, bundled_files, should_install
@@ -117,20 +117,6 @@ def make_base(workspace: Workspace) -> None:
         ) from error
 
 
-def leaves(file: Path, root: Path) -> bool:
-    """Return whether the folder of `file`, after resolving links, lies outside `root`."""
-    return not file.parent.resolve().is_relative_to(root.resolve())
-
-
-def free_backup_name(file: Path) -> Path:
-    """Return `FILE.bak`, or `FILE.bak.1` and so on if earlier backups exist."""
-    backup, number = file.with_name(f"{file.name}.bak"), 0
-    while backup.exists() or backup.is_symlink():
-        number += 1
-        backup = file.with_name(f"{file.name}.bak.{number}")
-    return backup
-
-
 def install(workspace: Workspace, *, force: bool = False, bundle: Path = BUNDLE) -> InstallResult:
     """Install every bundled file that is missing or out of date; `force` also replaces what the user changed.
 
@@ -190,7 +176,7 @@ class _Run:
             self.failures.append(f"Cannot install {file.path}: {error.strerror or error}")
 
     def _place(self, file: BundledFile, *, force: bool) -> None:
-        if leaves(file.target, self.workspace.project):
+        if not self.workspace.contains(file.target.parent):
             raise OSError("its directory is a link to a place outside the project")
         facts = Facts(file.digest, digest_of(file.target), self.recorded.get(file.path))
         match action(facts, upgrade=self.upgrade, force=force):
@@ -222,7 +208,7 @@ class _Run:
                 file.target.rename(backup)  # the link itself: its target may be outside the project
             else:
                 write_atomic(backup, file.target.read_bytes())
-            self.result.backups.append(backup.relative_to(self.workspace.project).as_posix())
+            self.result.backups.append(self.workspace.name_of(backup))
 
     def _write(self, file: BundledFile) -> None:
         write_atomic(file.target, file.content, mode=0o755 if file.executable else 0o644)
@@ -233,7 +219,7 @@ class _Run:
         """Drop files that are no longer bundled from the record, and delete those that the user did not change."""
         for path in sorted(self.recorded.keys() - bundled):
             target, digest = self.workspace.project / path, self.recorded.pop(path)
-            if leaves(target, self.workspace.project) or target.is_symlink() or not target.is_file():
+            if not self.workspace.contains(target.parent) or target.is_symlink() or not target.is_file():
                 continue
             with suppress(OSError):  # an obsolete file does no harm
                 if digest_of(target) == digest:

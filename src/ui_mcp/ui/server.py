@@ -26,7 +26,7 @@ from ui_mcp.errors import (
 )
 from ui_mcp.files import PRIVATE, LinkError, make_private, open_inside
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.log import logger, stop_file, to_file
+from ui_mcp.log import logger, set_verbosity, stop_file, to_file
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.directories import Directories
@@ -60,8 +60,8 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
         ConfigError: the directory cannot be used, or its configuration file is wrong.
     """
     workspace = Workspace.at(base_dir)
-    fresh = needs_install(workspace)
     try:
+        fresh = needs_install(workspace)
         _make_folders(workspace)
         settle(workspace)
         _finish_edits(workspace)
@@ -77,6 +77,9 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
         _log.warning("%s", stale)
     if product := foreign_product(workspace):
         _log.info("%s was made by %s; the page of ui-mcp is served instead of its own", workspace.given, product)
+    if config.logging.verbosity:
+        set_verbosity(config.logging.verbosity)
+    _log.info("ui-mcp %s uses %s", bundled_version(), workspace.base)
     pending = tuple(settings.pending(workspace.config_file))
     return Configured(workspace, config, _install(workspace) if fresh else None, pending)
 
@@ -237,8 +240,8 @@ class UiServer:
 
     async def begin(self, base_dir: str) -> None:
         """Try the start-up configuration; on failure the server stays unconfigured, with the reason."""
-        self._directories.begin(Workspace.at(base_dir))
         try:
+            self._directories.begin(Workspace.at(base_dir))
             await self.configure(base_dir)
         except UiMcpError as error:
             _log.error("%s", error.message)
@@ -267,6 +270,7 @@ class UiServer:
             configured = await anyio.to_thread.run_sync(prepare, base_dir, self._flags)
             configured = replace(configured, protected=self._directories.used(configured.workspace))
             if isinstance(self._state, Running):
+                self._state.sessions.announce_reconfigured()
                 await self._end(self._state)
             self._state = configured
             self._first_configured.set()
@@ -290,6 +294,7 @@ class UiServer:
             except OSError as error:
                 raise DiskError(f"Cannot serve {state.workspace.given}", error) from error
             self._state = running
+            _log.info("serving at %s; MCP on port %s", running.url, running.mcp_port)
             return running
 
     async def stop(self) -> None:
@@ -331,6 +336,7 @@ class UiServer:
     async def _end(self, running: Running) -> None:
         self._stop.set()
         await self._stopped.wait()
+        _log.info("no longer serving at %s", running.url)
         self._state = Configured(running.workspace, running.config, pending=running.pending)
 
     async def _run(self, configured: Configured, *, task_status: TaskStatus[Running]) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 
-from ui_mcp.errors import DiskError, ViewdefError
+from ui_mcp.errors import ViewdefError
 from ui_mcp.file_watcher import SavedFile
-from ui_mcp.files import LinkError, write_atomic
+from ui_mcp.files import LinkError, free_backup_name, write_atomic
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions, inside
@@ -60,6 +60,11 @@ class ViewdefStore:
             for file in html_files(folder):
                 files.setdefault(key_of(file), file)
         return [key for key, file in files.items() if self.read(file) == key]
+
+    def load_new(self, *folders: Path) -> list[str]:
+        """Read files whose keys are unknown, and return the keys that were read."""
+        files = {key_of(file): file for folder in reversed(folders) for file in html_files(folder)}
+        return [key for key, file in files.items() if key not in self and self.read(file) == key]
 
     def read(self, file: Path) -> str | None:
         """Read one file and return its key; if it is invalid, keep the old viewdef, record the problem, return None."""
@@ -121,6 +126,14 @@ class Reloaded:
     problems: list[JsonObject]
 
 
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """Result of an upload: the text for workers, and a note on saving it, or empty text."""
+
+    bundle: str
+    note: str
+
+
 class ViewdefFiles:
     """The viewdefs of a workspace: files of `viewdefs/` override those of apps, and these the bundled ones."""
 
@@ -128,6 +141,7 @@ class ViewdefFiles:
         self._workspace = workspace
         self._permissions = permissions
         self._store = ViewdefStore(refusal=self._refusal)
+        self._uploaded: dict[str, bytes] = {}
 
     def load(self) -> None:
         """Read all files and log the problems."""
@@ -135,25 +149,47 @@ class ViewdefFiles:
         for problem in self._store.problems.values():
             _log.warning("viewdef %s", problem)
 
+    def load_new(self) -> str | None:
+        """Read files that were not noticed yet; return the JSON text for the workers, or None if there are none."""
+        keys = self._store.load_new(*self._folders())
+        return self._store.bundle(keys) if keys else None
+
     def bundle(self) -> str:
         """Return all viewdefs as JSON text for a worker."""
         return self._store.bundle()
 
-    def upload(self, key: str, content: str) -> str:
-        """Register `content` and save it; return the JSON text for the workers.
+    def upload(self, key: str, content: str) -> Uploaded:
+        """Register `content` and save it; a file that it replaces is kept as `FILE.bak`.
 
         Raises:
             ViewdefError: it cannot be compiled; nothing has changed.
-            DiskError: it cannot be written; nothing has changed.
         """
         type_name, _, namespace = key.rpartition(".")
         compile_viewdef(checked_key(type_name, namespace), content)
-        try:
-            write_atomic(self._real_file(key), content.encode())
-        except OSError as error:
-            raise DiskError(f"Cannot write {self._file_for(key)}", error) from error
+        notes = self._save(key, content.encode())
         self._store.put(type_name, namespace, content)
-        return self._store.bundle([key])
+        return Uploaded(self._store.bundle([key]), notes)
+
+    def _save(self, key: str, content: bytes) -> str:
+        """Write a viewdef; return what the person should know. It is in use even if it cannot be written."""
+        file = self._file_for(key)
+        try:
+            real = self._real_file(key)
+            note = self._keep(key, real, content)
+            write_atomic(real, content)
+        except OSError as error:
+            _log.warning("viewdef %s is in use but not saved: %s", key, error)
+            return f"In use until the server ends, but not saved: cannot write {file} ({error.strerror or error})"
+        self._uploaded[key] = content
+        return note
+
+    def _keep(self, key: str, file: Path, content: bytes) -> str:
+        """Keep a copy of a file that is about to be replaced, unless its text came by an upload too."""
+        before = file.read_bytes() if file.is_file() else content
+        if before in (content, self._uploaded.get(key)):
+            return ""
+        write_atomic(kept := free_backup_name(file), before)
+        return f"The earlier text is kept as {self._workspace.name_of(kept)}"
 
     def reload(self, files: Iterable[SavedFile]) -> Reloaded:
         """Read saved files again; those that another file overrides change nothing, deleted ones are dropped."""

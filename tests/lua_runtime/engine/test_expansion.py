@@ -95,7 +95,7 @@ def test_a_new_object_of_the_same_type_only_gives_new_values(bench: Bench) -> No
 def test_a_viewdef_that_arrives_or_changes_is_sent_and_its_views_are_made_anew(bench: Bench) -> None:
     bench.run(NOTE)
     page = bench.open()
-    assert page.tree() == ["MCP.DEFAULT", [None], {}]
+    assert page.tree()[1][0] == ["Note.DEFAULT (missing)", [], {}]
 
     bench.viewdefs(Note__DEFAULT='<b ui-value="title"></b>')
     first = max(page.views)
@@ -105,6 +105,40 @@ def test_a_viewdef_that_arrives_or_changes_is_sent_and_its_views_are_made_anew(b
     assert page.tree()[1][0] == ["Note.DEFAULT", ["DRAFT"], {}]
     assert max(page.views) > first
     assert "<i " in page.viewdefs["Note.DEFAULT"]
+
+
+@pytest.mark.covers("UI-NS-2")
+def test_rows_of_a_plain_list_find_the_viewdef_of_rows(bench: Bench) -> None:
+    bench.viewdefs(Note__DEFAULT='<ul ui-viewlist="lines"></ul>')
+    bench.store.put("Line", "list-item", '<template><li ui-value="text"></li></template>')
+    bench.must("viewdefs", bench.store.bundle())
+    bench.run(NOTE + "note.lines = {Line:new({text = 'a'})}")
+
+    assert bench.open().tree()[1][0][1] == [["rows", ["Line.list-item", ["a"], {}]]]
+
+    bench.viewdefs(Line__DEFAULT='<b ui-value="text"></b>')
+    assert bench.pages[1].tree()[1][0][1] == [["rows", ["Line.DEFAULT", ["a"], {}]]]
+
+
+@pytest.mark.covers("UI-VIEW-18")
+def test_an_object_without_a_viewdef_names_the_file_to_write(bench: Bench) -> None:
+    bench.viewdefs(Note__DEFAULT='<div ui-view="one"></div><ul ui-viewlist="lines"></ul>', Line__small="<b></b>")
+    bench.run(NOTE)
+    bench.run(
+        "Odd = session:prototype('Odd<b>', {}) note.lines = {Line:new(), Line:new(), Odd:new()} note.one = Odd:new()"
+    )
+
+    page = bench.open()
+
+    one, rows = page.tree()[1][0][1]
+    assert one[0] == "Odd<b>.DEFAULT (missing)"
+    assert [row and row[0] for row in rows[1:]] == ["Line.DEFAULT (missing)", None, "Odd<b>.DEFAULT (missing)"]
+    assert "No viewdef for Odd&lt;b&gt;: write viewdefs/Odd&lt;b&gt;.DEFAULT.html" in page.viewdefs[one[0]]
+    log = (bench.folder / "log" / "lua-err.log").read_text()
+    assert log.count("No viewdef for Line: write viewdefs/Line.DEFAULT.html") == 1
+
+    bench.viewdefs(Line__DEFAULT='<li ui-value="text"></li>')
+    assert [row and row[0] for row in page.tree()[1][0][1][1][1:3]] == ["Line.DEFAULT", "Line.DEFAULT"]
 
 
 @pytest.mark.covers("UI-NS-1", "UI-NS-2", "UI-NS-3")

@@ -86,7 +86,7 @@ def test_display_finds_apps_by_name(bench: Bench) -> None:
     write(bench.folder, "lua/broken.lua", "error('inside')")
     write(bench.folder, "lua/silent.lua", "x = 1")
 
-    assert bench.must("display", "claude-panel") is True
+    assert bench.must("display", "claude-panel") == "No viewdef for Panel: write viewdefs/Panel.DEFAULT.html"
     assert bench.run("return mcp.value.type") == "Panel"
     assert bench.out == [("displayed", "claude-panel", 0)]
     assert bench.enter("display", "nowhere")[1] == "app global nowhere not found"
@@ -131,7 +131,9 @@ def test_huge_and_deep_values_are_cut(bench: Bench) -> None:
 
     assert bench.must("state")[-1] == {"non-json": "<too much data>"}
     bench.run("mcp.state = {[2^40] = 1}")
-    assert bench.must("state")[-1] == {"non-json": "<too much data>"}
+    assert bench.must("state") == {str(2**40): 1}
+    bench.run("local t = {} for i = 1, 205000 do t['k' .. i] = i end mcp.state = t")
+    assert bench.must("state")["…"] == {"non-json": "<too much data>"}
 
 
 @pytest.mark.covers("UI-LUA-8")

@@ -23,7 +23,7 @@ def app(bench: Bench, text: str, name: str = "contact") -> str:
 @pytest.fixture
 def contact(bench: Bench) -> str:
     file = app(bench, CONTACT)
-    assert bench.must("display", "contact") is True
+    bench.must("display", "contact")
     return file
 
 
@@ -203,3 +203,13 @@ def test_the_ten_thousand_and_first_waiting_timer_is_an_error_that_names_the_lim
     assert len(bench.out) == asked
     assert bench.must("timer", 1) is True
     bench.run("session:clearTimeout(2) session:setTimeout(function() end, 1) session:setTimeout(function() end, 1)")
+
+
+@pytest.mark.covers("UI-BUDG-1")
+def test_an_endless_loop_in_a_saved_file_is_reported_with_file_and_line(bench: Bench, contact: str) -> None:
+    app(bench, "\n\nwhile true do end")
+    bench.allow(0.05)
+
+    assert bench.enter("reload", contact)[1] == "timeout: Lua code ran longer than 0.05 s, at apps/contact/app.lua:3"
+    assert bench.out[-1][0] == "load_error"
+    assert "app.lua:3" in bench.out[-1][1]

@@ -104,7 +104,7 @@ def test_code_that_never_ends_is_stopped(bench: Bench, code: str) -> None:
 
     code_name, message, _ = bench.enter("run", code)
 
-    assert (code_name, message) == ("timeout", "timeout: Lua code ran longer than 0.05 s")
+    assert (code_name, message) == ("timeout", "timeout: Lua code ran longer than 0.05 s, at mcp-run:1")
     bench.allow(PATIENCE)
     assert bench.run("return 'alive'") == "alive"
 
@@ -126,7 +126,7 @@ def test_memory_is_capped_and_given_back(tmp_path: Path, code: str) -> None:
 
     assert (code_name, message) in {
         ("memory", "memory: Lua memory limit reached"),
-        ("timeout", "timeout: Lua code ran longer than 3 s"),
+        ("timeout", "timeout: Lua code ran longer than 3 s, at mcp-run:1"),
     }
     assert bench.run("return #('x'):rep(1000)") == 1000
     assert not bench.core.overfull

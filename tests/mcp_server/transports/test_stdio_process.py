@@ -155,3 +155,35 @@ def _runs(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return False
+
+
+UI_MCP = [sys.executable, "-m", "ui_mcp", "mcp"]
+START = (request(1, "initialize", **HELLO), request(2, "tools/call", name="ui_start", arguments={}))
+
+
+@pytest.mark.covers("MCP-STDIO-10")
+@pytest.mark.parametrize(
+    ("flag", "shown", "hidden"),
+    [
+        ("-v", ("uses ", "connected, protocol", "tool ui_start", "session 1 started", "serving at"), ("request ", "{")),
+        ("-vv", ("tool ui_start", "request tools/call"), ("{",)),
+        ("-vvvv", ("request tools/call", "'name': 'ui_start'"), ()),
+    ],
+)
+def test_each_v_says_more_on_stderr_and_in_the_log_file(
+    tmp_path: Path, flag: str, shown: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    _, stderr, code = talk(*START, command=[*UI_MCP, flag], cwd=tmp_path)
+
+    assert code == 0
+    assert all(words in stderr for words in shown)
+    assert not any(words in stderr for words in hidden)
+    assert "no longer serving at" in stderr
+    assert "serving at" in (tmp_path / ".claude/ui/log/mcp.log").read_text()
+
+
+@pytest.mark.covers("MCP-STDIO-10")
+def test_a_quiet_server_says_nothing_and_its_log_file_exists(tmp_path: Path) -> None:
+    _, stderr, code = talk(*START, command=UI_MCP, cwd=tmp_path)
+
+    assert (stderr, code, (tmp_path / ".claude/ui/log/mcp.log").read_text()) == ("", 0, "")

@@ -155,7 +155,7 @@ async def test_a_broken_viewdef_keeps_the_old_one_and_is_reported_until_repaired
 async def test_a_new_viewdef_appears_in_views_that_waited_for_it(app: Path, session: Session, browser: Browser) -> None:
     await session.run_lua("Card = session:prototype('Card', {n = 5}) mcp.value = Card:new()")
     browser.catch_up()
-    assert browser.text == ""
+    assert browser.text == "No viewdef for Card: write viewdefs/Card.DEFAULT.html"
     save(app / "viewdefs" / "Card.DEFAULT.html", '<template><b ui-value="n"></b></template>')
 
     await browser.until(lambda: browser.text == "5")

@@ -157,11 +157,12 @@ async def test_an_ended_session_refuses_work(sessions: SessionRegistry, session:
         ("null", ['{"e":1}'], '{"_events":[{"e":1}]}'),
         ('{"a":1}', ['{"e":1}', "2"], '{"_events":[{"e":1},2],"a":1}'),
         ("{}", ["1"], '{"_events":[1]}'),
-        ("[1]", ["1"], "[1]"),
-        ('"text"', ["1"], '"text"'),
+        ("[1]", [], "[1]"),
+        ("[1]", ["1"], '{"_events":[1],"value":[1]}'),
+        ('"text"', ["1"], '{"_events":[1],"value":"text"}'),
     ],
 )
-def test_queued_events_are_part_of_an_object_state(state: str, events: list[str], shown: str) -> None:
+def test_queued_events_are_part_of_every_state(state: str, events: list[str], shown: str) -> None:
     assert with_events(state, events) == shown
 
 

@@ -133,12 +133,18 @@ async def test_a_corrected_shell_runs_when_it_is_saved(workspace: Workspace) -> 
 
 
 @pytest.mark.covers("UI-FSM-8")
-async def test_a_blocked_waiter_hears_that_the_server_goes(workspace: Workspace) -> None:
-    heard: list[list[str]] = []
+@pytest.mark.parametrize("reconfigured", [True, False])
+async def test_a_blocked_waiter_hears_of_another_directory_but_a_plain_end_is_no_event(
+    workspace: Workspace, *, reconfigured: bool
+) -> None:
+    heard: list[str] = []
 
     async def wait(session: Session) -> None:
-        async with session.events.taken(20) as events:
-            heard.append(events)
+        try:
+            async with session.events.taken(20) as events:
+                heard.extend(events)
+        except SessionGoneError as error:
+            heard.append(error.message)
 
     with fail_after(60):
         async with create_task_group() as group, open_sessions(workspace) as sessions:
@@ -146,8 +152,10 @@ async def test_a_blocked_waiter_hears_that_the_server_goes(workspace: Workspace)
             group.start_soon(wait, session)
             while not session.events.polling:
                 await checkpoint()
+            if reconfigured:
+                sessions.announce_reconfigured()
 
-    assert [loads(event) for event in heard[0]] == [{"app": "ui-mcp", "event": "server_reconfigured"}]
+    assert heard == ['{"app":"ui-mcp","event":"server_reconfigured"}' if reconfigured else "No active session"]
     with pytest.raises(SessionGoneError):
         await session.run_lua("return 1")
 

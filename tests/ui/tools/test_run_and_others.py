@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from anyio import create_task_group, fail_after
 from anyio.lowlevel import checkpoint
@@ -59,6 +61,27 @@ async def test_before_the_start_every_runtime_tool_says_so(
 ) -> None:
     with pytest.raises(NotStartedError, match=r"^Server not started$"):
         await call(host, tool, **arguments)
+
+
+@pytest.mark.covers("UI-VIEW-18")
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        (
+            "Bare = session:prototype('Bare', {}) bare = Bare:new()",
+            "No viewdef for Bare: write viewdefs/Bare.DEFAULT.html",
+        ),
+        ("bare = {}", "The app's object has no type: make it with session:prototype(NAME, {…}):new()"),
+        ("bare = 5", "The app's value is a number, and only objects are shown"),
+    ],
+)
+async def test_an_app_that_shows_nothing_says_why(host: UiServer, running: Running, code: str, note: str) -> None:
+    (running.workspace.apps / "bare").mkdir(parents=True)
+    (running.workspace.apps / "bare" / "app.lua").write_text(code)
+
+    answer = await call(host, "ui_display", name="bare")
+
+    assert answer == ["Displayed app: bare", running.url, f"It shows nothing yet. {note}."]
 
 
 @pytest.mark.covers("UI-TOOL-3", "UI-JSON-1", "UI-JSON-3")
@@ -179,6 +202,44 @@ async def test_an_uploaded_viewdef_is_saved_and_shown_at_once(host: UiServer, ru
         assert [element.tag for element in browser.app.template.root.walk()][1:] == ["h1"]
         assert browser.value("title") == "draft"
     assert (running.workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html").read_text() == content
+
+
+@pytest.mark.covers("UI-TOOL-16")
+async def test_an_upload_keeps_the_text_of_the_author_once(host: UiServer, running: Running, note: Session) -> None:
+    folder = running.workspace.apps / "note" / "viewdefs"
+    author = '<template><i ui-value="title"></i></template>'
+    (folder / "Note.DEFAULT.html").write_text(author)
+
+    answers = [
+        await call(
+            host, "ui_upload_viewdef", type="Note", namespace="DEFAULT", content=f"<template><{tag}></{tag}></template>"
+        )
+        for tag in ("h1", "h2")
+    ]
+
+    assert answers[0][1] == f"The earlier text is kept as {running.workspace.name_of(folder)}/Note.DEFAULT.html.bak"
+    assert [len(answer) for answer in answers] == [2, 1]
+    assert (folder / "Note.DEFAULT.html.bak").read_text() == author
+
+
+@pytest.mark.covers("UI-TOOL-16")
+async def test_an_upload_that_cannot_be_saved_is_shown_and_says_so(
+    host: UiServer, running: Running, note: Session, tmp_path: Path
+) -> None:
+    file = running.workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html"
+    (tmp_path / "elsewhere.html").write_text(VIEW)
+    file.unlink()
+    file.symlink_to(tmp_path / "elsewhere.html")  # as unwritable as a read-only folder, also for root
+    await call(host, "ui_display", name="note")
+    async with open_page(note) as browser:
+        content = '<template><h1 ui-value="title"></h1></template>'
+        answer = await call(host, "ui_upload_viewdef", type="Note", namespace="DEFAULT", content=content)
+        browser.catch_up()
+
+        assert answer[0] == "Viewdef Note.DEFAULT uploaded"
+        assert answer[1].startswith("In use until the server ends, but not saved: cannot write ")
+        assert [element.tag for element in browser.app.template.root.walk()][1:] == ["h1"]
+    assert (tmp_path / "elsewhere.html").read_text() == VIEW
 
 
 @pytest.mark.covers("UI-TOOL-16")

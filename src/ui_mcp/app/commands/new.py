@@ -7,7 +7,7 @@ from pathlib import Path
 from ui_mcp.errors import RefusedError
 from ui_mcp.files import write_atomic
 from ui_mcp.ui.audit import global_name
-from ui_mcp.ui.installer import leaves, make_base
+from ui_mcp.ui.installer import make_base
 from ui_mcp.workspace import BUNDLE, Workspace
 
 TEMPLATE = BUNDLE / "app"
@@ -30,7 +30,7 @@ def run_new(options: argparse.Namespace) -> int:
     """Write the app and print the next steps."""
     workspace = Workspace.at(options.dir)
     made = scaffold(workspace, options.app, options.title)
-    print("Created:", *(file.relative_to(workspace.project).as_posix() for file in made), sep="\n  ")
+    print("Created:", *(workspace.name_of(file) for file in made), sep="\n  ")
     print(f"\nTo see it, ask your agent to show {options.app}, or run `ui-mcp serve` and choose it on the start page.")
     print("Edit a file while it is shown and watch the page change.")
     return 0
@@ -47,7 +47,7 @@ def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[
     folder = workspace.apps / name
     if folder.exists() or folder.is_symlink():
         raise RefusedError(f"{folder} already exists\nChoose another name; nothing was written.", path=str(folder))
-    if leaves(folder / "app.lua", workspace.project):  # apps/ may be a link
+    if not workspace.contains(folder):  # apps/ may be a link
         raise RefusedError(f"{workspace.apps} leads out of the project; nothing was written")
     make_base(workspace)
     words = _words(name, title)

@@ -26,21 +26,78 @@ local function number(n)
   return text
 end
 
--- Return true and the greatest index of a list (only numeric keys), else false and the sorted string keys.
-local function layout(t, keep)
-  local keys, max, numeric = {}, 0, false
-  for k in next, t do
-    local kind = type(k)
-    if kind == "number" then
-      numeric = true
-      if k > max and k == floor(k) then max = k end
-    elseif kind == "string" and (keep or byte(k) ~= 95) then
-      keys[#keys + 1] = k
+local getmetatable = debug.getmetatable
+
+-- Whether a value is listed under a name: not if it is a method or a prototype, which belong to the class.
+local function is_data(v)
+  return type(v) ~= "function" and not (type(v) == "table" and rawget(v, "__index") ~= nil)
+end
+
+-- Add the names that a typed object inherits, found without calling metamethods, which are code of the app.
+local function add_inherited(t, keys)
+  local seen = {}
+  for i = 1, #keys do seen[keys[i]] = true end
+  for _ = 1, 20 do
+    local meta = getmetatable(t)
+    t = type(meta) == "table" and rawget(meta, "__index")
+    if type(t) ~= "table" then return end
+    for k, v in next, t do
+      if type(k) == "string" and byte(k) ~= 95 and not seen[k] then
+        seen[k] = true
+        if is_data(v) then keys[#keys + 1] = k end
+      end
     end
   end
-  if numeric and #keys == 0 then return true, max end
-  sort(keys)
+end
+
+-- Numbers before names, each in their order.
+local function before(a, b)
+  if type(a) == type(b) then return a < b end
+  return type(a) == "number"
+end
+
+-- The names in a table that are written.
+local function names(t, state, typed)
+  local keys = {}
+  for k, v in next, t do
+    if type(k) == "string" and (state.keep or byte(k) ~= 95) and (not typed or is_data(v)) then keys[#keys + 1] = k end
+  end
+  return keys
+end
+
+-- The greatest index if the numeric keys make a list, which may have gaps; nil for such as ids or fractions.
+local function last_index(t)
+  local count, max, whole = 0, 0, true
+  for k in next, t do
+    if type(k) == "number" then
+      count = count + 1
+      if k > max then max = k end
+      if k < 1 or k ~= floor(k) then whole = false end
+    end
+  end
+  if whole and max <= 2 * count + 10 then return max end
+end
+
+-- Return true and the greatest index of a list (only numeric keys), else false and the sorted keys.
+local function layout(t, state)
+  local typed = state.inherit and E.type_of(t) ~= nil
+  local keys, max = names(t, state, typed), last_index(t)
+  if #keys == 0 and not typed and max and max > 0 then return true, max end
+  if max ~= 0 then
+    for k in next, t do
+      if type(k) == "number" then keys[#keys + 1] = k end
+    end
+  end
+  if typed then add_inherited(t, keys) end
+  sort(keys, before)
   return false, keys
+end
+
+-- The value of a field as `layout` has found it, own or inherited.
+local function field(state, t, key)
+  local v = rawget(t, key)
+  if v == nil and state.inherit then return E.inherited(t, key) end
+  return v
 end
 
 local write
@@ -70,8 +127,13 @@ local function write_object(state, t, keys, depth)
   local out = state.out
   out[#out + 1] = "{"
   for i = 1, #keys do
-    out[#out + 1] = (i > 1 and "," or "") .. quote(keys[i]) .. ":"
-    write(state, rawget(t, keys[i]), depth)
+    if state.nodes > MAX_NODES then
+      out[#out + 1] = (i > 1 and "," or "") .. '"…":'
+      marker(state, "<too much data>")
+      break
+    end
+    out[#out + 1] = (i > 1 and "," or "") .. quote(type(keys[i]) == "number" and number(keys[i]) or keys[i]) .. ":"
+    write(state, field(state, t, keys[i]), depth)
   end
   out[#out + 1] = "}"
 end
@@ -80,7 +142,7 @@ local function write_table(state, t, depth)
   if state.open[t] then return marker(state, "<cycle: " .. (E.type_of(t) or "table") .. ">") end
   if depth > MAX_DEPTH or state.nodes > MAX_NODES then return marker(state, "<too much data>") end
   state.open[t] = true
-  local list, what = layout(t, state.keep)
+  local list, what = layout(t, state)
   if list then write_list(state, t, what, depth + 1) else write_object(state, t, what, depth + 1) end
   state.open[t] = nil
 end
@@ -102,12 +164,19 @@ local function encode(v, keep)
   return concat(state.out)
 end
 
--- Encode a value; nil if it holds a cycle, is too big, or is itself no JSON value.
+-- Encode a value as a person would write it down: objects with their type and the fields they inherit.
+local function encode_shown(v)
+  local state = { out = {}, nodes = 0, open = {}, inherit = true }
+  write(state, v, 0)
+  return concat(state.out)
+end
+
+-- The same, or nil if it holds a cycle, is too big, or is itself no JSON value.
 local function encode_strict(v)
   local kind = type(v)
   if kind == "function" or kind == "userdata" or kind == "thread" then return nil end
   if kind == "number" and (v ~= v or v == huge or v == -huge) then return nil end
-  local state = { out = {}, nodes = 0, open = {}, strict = true }
+  local state = { out = {}, nodes = 0, open = {}, strict = true, inherit = true }
   write(state, v, 0)
   if state.broken then return nil end
   return concat(state.out)
@@ -246,7 +315,7 @@ local function to_lua(v, resolve)
   return t
 end
 
-E.json = { quote = quote, number = number, encode = encode, encode_strict = encode_strict }
+E.json = { quote = quote, number = number, encode = encode, encode_strict = encode_strict, encode_shown = encode_shown }
 E.json.parse, E.json.to_lua, E.json.null, E.json.LENGTH = parse, to_lua, null, LENGTH
 E.json.decode = function(s)
   local value, problem = parse(s)

@@ -6,9 +6,11 @@ local error, type, tostring, setmetatable = error, type, tostring, setmetatable
 local getmetatable = debug.getmetatable
 local gsub, load = string.gsub, load
 local raw_pcall, raw_xpcall, sethook, traceback = pcall, xpcall, debug.sethook, debug.traceback
+local getinfo, find = debug.getinfo, string.find
 local create, resume = coroutine.create, coroutine.resume
 
 local STEP = 1000
+local stopped_at
 local deadline, expired, armed, counting = 0, false, false, false
 local RAISED = { __tostring = function(raised) return raised.fault.message end }
 local TIMEOUT, MEMORY = { code = FAULT.TIMEOUT }, "not enough memory"
@@ -20,8 +22,19 @@ function limits.set_seconds(seconds)
   TIMEOUT.message = "timeout: Lua code ran longer than " .. E.json.number(seconds) .. " s"
 end
 
+-- File and line of the innermost app code that runs, or nil.
+local function app_position()
+  for level = 3, 60 do
+    local at = getinfo(level, "Sl")
+    if not at then return nil end
+    local generated = find(at.source, "^=view ") or find(at.source, "^@engine/")
+    if at.currentline > 0 and not generated then return at.short_src .. ":" .. at.currentline end
+  end
+end
+
 local function hook()
   if armed and clock() > deadline then
+    if not expired then stopped_at = app_position() end
     expired = true
     error(TIMEOUT, 0)
   end
@@ -36,7 +49,7 @@ end
 function limits.begin()
   local now = begin()
   deadline = now + limits.seconds
-  expired, armed, counting = false, true, true
+  expired, armed, counting, stopped_at = false, true, true, nil
   return now
 end
 
@@ -65,7 +78,10 @@ end
 
 -- Convert an error value to a fault: { code, message, traceback }.
 local function fault(problem, trace)
-  if problem == TIMEOUT or expired then return { code = FAULT.TIMEOUT, message = TIMEOUT.message, traceback = trace } end
+  if problem == TIMEOUT or expired then
+    local message = TIMEOUT.message .. (stopped_at and ", at " .. stopped_at or "")
+    return { code = FAULT.TIMEOUT, message = message, traceback = trace }
+  end
   if problem == MEMORY then return { code = FAULT.MEMORY, message = "memory: Lua memory limit reached", traceback = trace } end
   if type(problem) == "table" and getmetatable(problem) == RAISED then return problem.fault end
   local ok, text = raw_pcall(tostring, problem)

@@ -124,14 +124,25 @@ function E.make_mcp()
   env.session:createAppVariable(mcp)
 end
 
+-- Why the displayed value shows nothing, or nil.
+local function blank()
+  local value = E.mcp.value
+  if type(value) ~= "table" then return "The app's value is a " .. type(value) .. ", and only objects are shown" end
+  local kind = E.type_of(value)
+  if not kind then return "The app's object has no type: make it with session:prototype(NAME, {…}):new()" end
+  if not E.viewdefs.find(kind, "", "") then return (E.viewdefs.missing(kind, "")) end
+end
+
+-- The result is a note if the app is displayed but shows nothing.
 E.ops[OP.DISPLAY] = function(name)
   local show = type(E.mcp.display) == "function" and E.mcp.display or display
   local ok, why = show(name)
-  if ok then return "true" end
+  local note = ok and blank()
+  if ok then return note and json.quote(note) or "null" end
   return "null", limits.new_fault(FAULT.NOT_FOUND, tostring(why))
 end
 
 E.ops[OP.STATE] = function()
   local mcp = E.mcp
-  return json.encode(mcp.state ~= nil and mcp.state or mcp.value)
+  return json.encode_shown(mcp.state ~= nil and mcp.state or mcp.value)
 end

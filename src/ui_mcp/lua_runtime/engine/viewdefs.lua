@@ -3,6 +3,9 @@ local E = ...
 local json = E.json
 local type, next, sort, find, sub, concat = type, next, table.sort, string.find, string.sub, table.concat
 
+local gsub = string.gsub
+local escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;" }
+
 local by_key, by_type = {}, {}
 local viewdefs = { by_key = by_key, version = 0 }
 
@@ -41,6 +44,28 @@ function viewdefs.find(kind, namespace, fallback)
   return namespace ~= "" and known[kind .. "." .. namespace]
     or fallback ~= "" and known[kind .. "." .. fallback]
     or known[kind .. ".DEFAULT"] or nil
+end
+
+-- What to say about a viewdef that is missing, and its key.
+function viewdefs.missing(kind, namespace)
+  local key = kind .. "." .. (namespace ~= "" and namespace or "DEFAULT")
+  return "No viewdef for " .. kind .. ": write viewdefs/" .. key .. ".html", key
+end
+
+local stand_ins = {}
+
+-- A viewdef that names the missing one. It is indexed under its own key, so that it is found for no type.
+function viewdefs.stand_in(kind, namespace)
+  local text, key = viewdefs.missing(kind, namespace)
+  local made = stand_ins[key]
+  if not made then
+    local html = '<template><div class="ui-missing-view" role="note">' .. gsub(text, "[&<>]", escapes) .. "</div></template>"
+    made = { key = key .. " (missing)", html = html, bindings = { [json.LENGTH] = 0 }, version = 0 }
+    made.index = made.key
+    by_key[made.key], by_type[made.key], stand_ins[key] = made, { [made.key] = made }, made
+    E.log_error(key, text)
+  end
+  return made
 end
 
 -- Queue the viewdefs of a type for a page, all namespaces together.

@@ -9,6 +9,7 @@ local SHAPE, OBJECT, NUMBER, PARENT, POSITION = record.SHAPE, record.OBJECT, rec
 local ROW, UNSENT, RARE, CHANGES = record.ROW, record.UNSENT, record.RARE, record.CHANGES
 
 local MAX_DEPTH = 60
+local ROW_NAMESPACE = "list-item" -- the last resort of rows: what authors call the viewdef of a row
 local views = {}
 E.views = views
 
@@ -127,7 +128,7 @@ local function create(parent, pos, row, object, shape)
   page.views[number] = s
   if shape.level1 then page.has_high = true end
   if shape.level3 then page.has_low = true end
-  viewdefs.need(page, shape.kind)
+  viewdefs.need(page, shape.viewdef.index or shape.kind)
   for i = 1, #shape.refused do views.refuse(s, shape.refused[i]) end
   for i = 1, #(shape.makers or {}) do make_default(s, shape.makers[i]) end
   return s
@@ -178,9 +179,30 @@ local function shape_for(object, namespace, fallback)
   return known.shape
 end
 
--- Replace `old` by a view of `object`, or keep it if the shape is the same; nil if there is no viewdef.
+-- Whether a position names the missing viewdef: in a list only the first row without one does, for each type.
+local function names_missing(parent, pos, row, kind)
+  if not row then return true end
+  local x = rare(parent)
+  x.missing = x.missing or {}
+  local key = pos .. " " .. kind
+  if x.missing[key] and x.missing[key] < row then return false end
+  x.missing[key] = row
+  return true
+end
+
+-- The shape of what stands for an object without a viewdef; nil for what is no typed object.
+local function stand_in(parent, pos, row, object, namespace)
+  local kind = type(object) == "table" and type_of(object)
+  if not kind then return nil end
+  local viewdef = viewdefs.stand_in(kind, namespace)
+  if names_missing(parent, pos, row, kind) then return shape_of(viewdef, kind, "", "") end
+end
+
+-- Replace `old` by a view of `object`, or keep it if the shape is the same; nil if it cannot be shown.
 local function fit(parent, pos, row, old, object, namespace, fallback)
   local shape = shape_for(object, namespace, fallback)
+  if not shape and row then shape = shape_for(object, ROW_NAMESPACE, "") end
+  shape = shape or stand_in(parent, pos, row, object, namespace)
   if old and old[SHAPE] == shape then
     old[OBJECT] = object
     return old

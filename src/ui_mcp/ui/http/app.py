@@ -135,7 +135,12 @@ def files_for(workspace: Workspace, aliases: Aliases | None = None) -> Files:
     bundled = (BUNDLE / "base" / "html", BUNDLE / "web")
     apps = Permissions({"base_dir": workspace.base, "project": workspace.project, "permissions": {}})
     find = aliases.find if aliases else lambda _: None
-    return Files((workspace.html, *bundled), confine=(workspace.project, *bundled), hidden=apps.protects, alias=find)
+    return Files(
+        (workspace.html, *bundled),
+        confine=(workspace.project, workspace.base, *bundled),
+        hidden=apps.protects,
+        alias=find,
+    )
 
 
 class Pages:

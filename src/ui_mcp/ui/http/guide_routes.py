@@ -119,7 +119,7 @@ def guide_routes(
 def read_readme(workspace: Workspace, app: str) -> str | None:
     """Return the text of an app's README, or None; links may lead anywhere inside the project."""
     permissions = Permissions({"base_dir": workspace.base, "project": workspace.project, "permissions": {}})
-    files = static.Files((workspace.apps,), confine=(workspace.project,), hidden=permissions.protects)
+    files = static.Files((workspace.apps,), confine=(workspace.project, workspace.base), hidden=permissions.protects)
     try:
         names = [file.name for file in (workspace.apps / app).iterdir() if file.name.lower() == "readme.md"]
     except (OSError, ValueError):

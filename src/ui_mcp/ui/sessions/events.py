@@ -40,10 +40,10 @@ def as_array(events: Iterable[str]) -> str:
 
 
 def with_events(state: str, events: list[str]) -> str:
-    """Add queued events to a state in JSON: an object gets `_events`, null becomes an object, others stay unchanged."""
-    if not events or not state.startswith(("{", "null")):
+    """Add queued events to a state in JSON as `_events`; a state that is no object is put under `value`."""
+    if not events:
         return state
-    rest = "}" if state == "null" else state[1:]
+    rest = state.lstrip()[1:] if state.lstrip().startswith("{") else "}" if state == "null" else f'"value":{state}}}'
     comma = "" if rest.lstrip().startswith("}") else ","
     return f'{{"_events":{as_array(events)}{comma}{rest}'
 

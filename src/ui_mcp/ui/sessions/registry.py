@@ -273,13 +273,31 @@ class SessionRegistry:
         self._sessions.pop(session.vended, None)
         await session.end()
 
-    async def upload_viewdef(self, key: str, content: str) -> None:
-        """Register and save a viewdef, and show it in every page that uses it.
+    async def display(self, session: Session, name: str) -> str | None:
+        """Show an app; return why it shows nothing, or None.
+
+        Raises:
+            UiMcpError: there is no such app, or its code failed.
+        """
+        blank = await session.display(name)
+        if blank is None:
+            return None
+        # Perhaps its viewdefs were written a moment ago, or nothing watches for files.
+        found = await to_thread.run_sync(self._viewdefs.load_new)
+        if found is None:
+            return blank
+        await self.notify_all_sessions(Op.VIEWDEFS, found)
+        return await session.display(name)
+
+    async def upload_viewdef(self, key: str, content: str) -> str:
+        """Register and save a viewdef, and show it in every page that uses it; return a note on saving it.
 
         Raises:
             ViewdefError: it cannot be compiled; nothing has changed.
         """
-        await self.notify_all_sessions(Op.VIEWDEFS, await to_thread.run_sync(self._viewdefs.upload, key, content))
+        uploaded = await to_thread.run_sync(self._viewdefs.upload, key, content)
+        await self.notify_all_sessions(Op.VIEWDEFS, uploaded.bundle)
+        return uploaded.note
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Callable[[Iterable[Path]], Awaitable[list[JsonObject]]]]:
@@ -312,10 +330,13 @@ class SessionRegistry:
                 _log.info("session %s ended after %.0f s without use", session.vended, session.idle)
                 await self.destroy(session)
 
-    async def stop(self) -> None:
-        """End every session, after an event that notifies blocked waiters; safe to call twice."""
-        for session in list(self._sessions.values()):
+    def announce_reconfigured(self) -> None:
+        """Tell waiting agents that the server switches to another directory, where they find it again."""
+        for session in self._sessions.values():
             session.events.push_system(system_event("server_reconfigured"))
+
+    async def stop(self) -> None:
+        """End every session; safe to call twice."""
         with CancelScope(shield=True):
             async with create_task_group() as ending:
                 for session in list(self._sessions.values()):

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, loads
-from ui_mcp.log import logger
+from ui_mcp.log import OPERATIONS, VALUES, logger
 from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
 from ui_mcp.ui.sessions.events import Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
@@ -120,6 +120,7 @@ class Session:
             LuaError: the project's start-up code failed.
         """
         await self._supervisor.start()
+        _log.info("session %s started", self.vended)
 
     async def call(self, op: Op, *args: Scalar) -> Reply:
         """Run one operation in Lua, after all earlier ones, and send the changes to the pages.
@@ -128,6 +129,8 @@ class Session:
             SessionGoneError: the session has ended, or the worker exited during this operation.
         """
         self.touched = monotonic()
+        _log.log(OPERATIONS, "session %s: %s", self.vended, op)
+        _log.log(VALUES, "session %s: %s %s", self.vended, op, args)
         async with self._lock:
             if self._supervisor.crash_reason is not None and self._supervisor.end_reason is None:
                 # A cancelled caller must not leave the session without a worker.
@@ -164,13 +167,14 @@ class Session:
         """
         return raise_for_fault(await self.call(Op.RUN, code)).result
 
-    async def display(self, name: str) -> None:
-        """Load an app if needed and show it.
+    async def display(self, name: str) -> str | None:
+        """Load an app if needed and show it; return why it shows nothing, such as a missing viewdef, or None.
 
         Raises:
             UiMcpError: there is no such app, or its code failed.
         """
-        raise_for_fault(await self.call(Op.DISPLAY, name))
+        note: str | None = loads(raise_for_fault(await self.call(Op.DISPLAY, name)).result)
+        return note
 
     async def state_json(self) -> str:
         """Return the app's state as JSON text, with the queued events under `_events`."""
@@ -195,12 +199,14 @@ class Session:
             SessionGoneError: the session has ended.
         """
         connection = self.pages.add(driven=driven)
+        _log.info("session %s: page %s connected%s", self.vended, connection.number, " by a program" if driven else "")
         try:
             raise_for_fault(await self.call(Op.OPEN, connection.number))
             self.loading.repeat_for(connection)
             self._unseen.show(connection)
             yield connection
         finally:
+            _log.info("session %s: page %s disconnected", self.vended, connection.number)
             if self.pages.remove(connection):
                 self._context.tasks.start_soon(self.call_and_log, Op.CLOSE, connection.number)
 
@@ -226,6 +232,7 @@ class Session:
         async with self._lock:  # a worker that was being started meanwhile
             await self._supervisor.close()
         self._timers.cancel_all()
+        _log.info("session %s ended", self.vended)
 
     async def _launch(self, outputs: WorkerOutputs) -> Worker:
         return await self._context.launch(self.secret, outputs)
@@ -236,6 +243,7 @@ class Session:
         )
 
     async def _accept(self, connection: Connection, frame: str) -> None:
+        _log.debug("session %s: page %s sent %s characters", self.vended, connection.number, len(frame))
         reply = await self.call_and_log(Op.FRAME, connection.number, frame)
         if reply is not None and reply.fault is not None:
             connection.outbox.put(notice_frame("error", reply.fault.message, reply.fault.code))

@@ -12,8 +12,10 @@ from ui_mcp.ui.server import UiServer
 
 
 def _require_text(given: Json) -> Json:
-    if not isinstance(given.get("base_dir"), str) or not given["base_dir"]:
+    if not isinstance(given.get("base_dir"), str):
         raise InvalidArgumentsError("base_dir must be a string")
+    if not given["base_dir"].strip():
+        raise InvalidArgumentsError("base_dir must be a string\nAn empty one names no directory.")
     return given
 
 

@@ -39,18 +39,19 @@ class DisplayArgs:
 async def display(host: UiServer, args: DisplayArgs, call: Call) -> ToolResult:
     """Load the app apps/NAME if needed and show it in every page of the session.
 
-    Answers "Displayed app: NAME" and, as a second text, the address to open. The app's code must set the global
+    Answers "Displayed app: NAME" and, as a second text, the address to open; a third says what is missing, such as
+    the viewdef, if nothing can be shown. The app's code must set the global
     named like its directory in camelCase (claude-panel → claudePanel).
     """
     running, name = host.running(), args.name.strip()
     if not name:
         raise InvalidArgumentsError("name must be a non-empty string")
     try:
-        await running.sessions.get(args.session_id).display(name)
+        note = await running.sessions.display(running.sessions.get(args.session_id), name)
     except UiMcpError as error:
         message = f"failed to display app: {name}: {error.message}{_hint(running.workspace.apps, name)}"
         raise DisplayError(message, **error.details) from error
-    return text_result(f"Displayed app: {name}", running.url)
+    return text_result(f"Displayed app: {name}", running.url, *([f"It shows nothing yet. {note}."] if note else []))
 
 
 def _hint(apps: Path, name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 from ui_mcp.errors import ViewdefError
 from ui_mcp.fields import Pattern
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 
 NAME = r"[A-Za-z0-9_.-]+"
@@ -27,14 +27,15 @@ class UploadViewdefArgs:
     title="Upload a viewdef",
     annotations=Annotations(destructive=False, idempotent=True),
 )
-async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> str:
+async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> ToolResult:
     """Register an HTML template for a type and namespace, save it, and re-render every open view that uses it.
 
-    The same as writing viewdefs/TYPE.NAMESPACE.html. A template without any element is refused and changes nothing.
+    The same as writing viewdefs/TYPE.NAMESPACE.html; a file it replaces is kept as FILE.bak, and a folder that cannot
+    be written only costs the saving. A template without any element is refused and changes nothing.
     """
     try:
-        await host.running().sessions.upload_viewdef(f"{args.type}.{args.namespace}", args.content)
+        note = await host.running().sessions.upload_viewdef(f"{args.type}.{args.namespace}", args.content)
     except ViewdefError as error:
         reason = error.message.removeprefix("invalid viewdef: ")
         raise ViewdefError(f"invalid viewdef: {reason}", **error.details) from error
-    return f"Viewdef {args.type}.{args.namespace} uploaded"
+    return text_result(f"Viewdef {args.type}.{args.namespace} uploaded", *([note] if note else []))
