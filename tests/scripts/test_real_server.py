@@ -1,9 +1,12 @@
 """The scripts against the server they were written for."""
 
-from collections.abc import AsyncIterator
+import signal
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from subprocess import DEVNULL
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from ui_mcp.app.ui_server import open_host
@@ -117,3 +120,49 @@ async def test_mcp_reports_errors_and_fails(running: Running) -> None:
 
     assert (done.returncode, done.stdout, b"boom" in done.stderr) == (1, b"", True)
     assert (wrong.returncode, b"mcp --help" in wrong.stderr) == (2, True)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.covers("UI-SCR-2", "UI-WAIT-13")
+@pytest.mark.parametrize("command", [("event",), ("scripts/wait-for-state.sh", "{url}", "60")])
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+async def test_a_listener_that_is_ended_takes_no_events_with_it(
+    running: Running, command: tuple[str, ...], end: signal.Signals
+) -> None:
+    session, base = running.sessions.get("1"), running.workspace.base
+    arguments = [part.format(url=f"http://127.0.0.1:{running.mcp_port}") for part in command[1:]]
+    with anyio.fail_after(60):
+        async with await anyio.open_process([str(base / command[0]), *arguments], start_new_session=True) as listener:
+            await until(lambda: session.events.polling)
+            listener.send_signal(end)
+            assert await listener.wait() == 130
+        await until(lambda: not session.events.polling)
+        await session.run_lua("bell:ring()")
+
+        assert loads(await script(running, "event")) == [{"app": "bell", "rings": 1}]
+
+
+@pytest.mark.covers("UI-SCR-2")
+async def test_a_new_listener_ends_the_request_of_one_that_was_killed(running: Running) -> None:
+    session, base = running.sessions.get("1"), running.workspace.base
+    with anyio.fail_after(60):
+        killed = await anyio.open_process([str(base / "event")], stdout=DEVNULL, stderr=DEVNULL)
+        await until(lambda: session.events.polling)
+        killed.kill()
+        await killed.wait()
+        orphan = session.events._waiters[0]
+        heard: list[str] = []
+
+        async def listen() -> None:
+            heard.append(await script(running, "event"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listen)
+            await until(lambda: session.events.polling and session.events._waiters[0] is not orphan)
+            await session.run_lua("bell:ring()")
+
+    assert loads(heard[0]) == [{"app": "bell", "rings": 1}]

@@ -110,7 +110,8 @@ def test_wait_for_state_prints_one_event_per_line_until_the_server_goes_away(run
 
 @pytest.mark.covers("UI-WAIT-13")
 def test_wait_for_state_fails_on_any_other_status(run: Run, server: Server) -> None:
-    server.answers = [(404, "No active session")]
+    server.answers = [(403, "not you"), (404, "No active session")]
 
     assert run("scripts/wait-for-state.sh", server.url).returncode == 1
+    assert run("scripts/wait-for-state.sh", server.url).returncode == 0  # the session has ended with its server
     assert run("scripts/wait-for-state.sh").returncode == 2

@@ -10,15 +10,20 @@ address_of() {
 }
 
 # get URL [TOKEN_FILE]: print the body, then the HTTP status on a line of its own; fail without an answer.
+# It becomes the program that asks, so that a signal reaches it: call it in $(…) or in the background only.
 get() {
   token=""
   if [ -n "${2:-}" ] && [ -r "$2" ]; then token=$(cat "$2"); fi
   if command -v curl >/dev/null 2>&1; then
+    [ -z "$token" ] || token="header = \"Authorization: Bearer $token\""
     # The token goes through stdin: arguments are visible to other users.
-    { [ -z "$token" ] || printf 'header = "Authorization: Bearer %s"\n' "$token"; } |
-      curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$1"
+    exec curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$1" <<END
+$token
+END
   elif command -v python3 >/dev/null 2>&1; then
-    TOKEN=$token python3 -c '
+    TOKEN=$token
+    export TOKEN
+    exec python3 -c '
 import os, sys, urllib.error, urllib.request
 request = urllib.request.Request(sys.argv[1])
 if os.environ["TOKEN"]:
@@ -35,6 +40,24 @@ sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
     echo "Neither curl nor python3 is here" >&2
     return 127
   fi
+}
+
+# answer_to URL TOKEN_FILE FILE: as get, into FILE; meanwhile a signal runs the caller's trap at once.
+request=""
+answer_to() {
+  get "$1" "$2" >"$3" &
+  request=$!
+  echo "$request" >"$3.pid"
+  wait "$request"
+}
+
+# End the request that waits, so that its events stay with the server, and print those that have arrived in FILE.
+end_request() {
+  if [ -n "$request" ]; then
+    kill "$request" 2>/dev/null || true
+    wait "$request" 2>/dev/null || true
+  fi
+  if [ "$(tail -n 1 "$1" 2>/dev/null)" = 200 ]; then sed '$d' "$1"; fi
 }
 
 # post URL TOKEN_FILE [NAME=VALUE ...]: call a tool; print its answer, or report its error on stderr and fail.

@@ -32,12 +32,32 @@ elements() {
   }'
 }
 
+work=${TMPDIR:-/tmp}/wait-for-state.$$
+mkdir -m 700 "$work" # fails if it exists, so that nobody else's link is followed
+trap 'rm -rf "$work"' EXIT
+file=$work/answer
+
+# Events that the server has handed over are printed before a signal ends this.
+printing="" ended=""
+on_signal() {
+  if [ -n "$printing" ]; then ended=1; return; fi
+  end_request "$file" | elements
+  exit 130
+}
+trap on_signal INT TERM HUP
+
 while :; do
-  answer=$(get "$url" "$folder/../mcp-token") || { [ $? -lt 126 ] && exit 0; exit 1; }
-  status=$(printf '%s\n' "$answer" | tail -n 1)
-  case $status in
-    200) printf '%s\n' "$answer" | sed '$d' | elements ;;
+  answer_to "$url" "$folder/../mcp-token" "$file" || { [ $? -lt 126 ] && exit 0; exit 1; }
+  case $(tail -n 1 "$file") in
+    200)
+      printing=1
+      sed '$d' "$file" | elements
+      : >"$file"
+      printing=""
+      [ -z "$ended" ] || exit 130
+      ;;
     204) ;;
+    404) exit 0 ;; # the session has ended with its server
     *) exit 1 ;;
   esac
 done
