@@ -36,7 +36,7 @@ class Op(StrEnum):
     RUN = "run"
     """(code) Run a chunk of Lua. Result: the first returned value, or {"non-json": text}."""
     DISPLAY = "display"
-    """(name) Show an app. Result: null, or why nothing is shown."""
+    """(name) Show an app. Result: null, or {note, viewdef} if nothing is shown."""
     TIMER = "timer"
     """(handle) A timer is due. Result: whether the timer was still set."""
     CHECK = "check"

@@ -2,6 +2,7 @@
 import { offerChat } from "./chat/panel_toggle";
 import { loadComponents } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
+import { askWithFirstClick } from "./page/desktop_notification";
 import { whenShown } from "./page/shown";
 import { showDuplicate } from "./page/status_pages";
 import { sessionOf } from "./session";
@@ -41,6 +42,7 @@ function openHere(guard: TabGuard | null): void {
     whenShown(root, () => watchTabs(openTabGuard(session.number)));
   } else {
     watchTabs(guard);
+    askWithFirstClick();
   }
   if (window.parent === window) {
     offerChat((poll) => whenShown(root, poll)); // the person's own page, which frames this one, has a chat already

@@ -46,7 +46,7 @@ def place_of(workspace: Workspace, app: str) -> Path:
         raise InvalidArgumentsError(f"An app's name has letters, digits, - and _ only: {app!r}")
     _require_case(workspace.apps, app)
     folder = workspace.apps / app
-    if not folder.resolve().is_relative_to(workspace.project):
+    if not workspace.contains(folder):
         raise RefusedError(f"apps/{app} is a link that leaves the project")
     if folder.exists() and not folder.is_dir():
         raise RefusedError(f"apps/{app} is a file, not the directory of an app")

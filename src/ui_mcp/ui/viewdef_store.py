@@ -61,11 +61,6 @@ class ViewdefStore:
                 files.setdefault(key_of(file), file)
         return [key for key, file in files.items() if self.read(file) == key]
 
-    def load_new(self, *folders: Path) -> list[str]:
-        """Read files whose keys are unknown, and return the keys that were read."""
-        files = {key_of(file): file for folder in reversed(folders) for file in html_files(folder)}
-        return [key for key, file in files.items() if key not in self and self.read(file) == key]
-
     def read(self, file: Path) -> str | None:
         """Read one file and return its key; if it is invalid, keep the old viewdef, record the problem, return None."""
         key = key_of(file)
@@ -149,10 +144,12 @@ class ViewdefFiles:
         for problem in self._store.problems.values():
             _log.warning("viewdef %s", problem)
 
-    def load_new(self) -> str | None:
-        """Read files that were not noticed yet; return the JSON text for the workers, or None if there are none."""
-        keys = self._store.load_new(*self._folders())
-        return self._store.bundle(keys) if keys else None
+    def find(self, key: str) -> str | None:
+        """Return a viewdef as JSON text for a worker, reading a file that was not noticed yet; None without one."""
+        file = self._existing(key)
+        if key not in self._store and (file is None or self._store.read(file) is None):
+            return None
+        return self._store.bundle([key])
 
     def bundle(self) -> str:
         """Return all viewdefs as JSON text for a worker."""

@@ -158,6 +158,33 @@ def test_conserve_mode_turns_a_second_page_away(counter: Server, context: Browse
     expect(second.locator("#count")).to_have_text("0")
 
 
+NOTIFICATIONS = """
+window.notes = [];
+window.Notification = class {
+  constructor(text) { notes.push(text) }
+  static get permission() { return localStorage.answer ?? "default" }
+  static async requestPermission() { notes.push("asked"); return localStorage.answer = "granted" }
+}
+"""
+
+
+@pytest.mark.covers("UI-CONS-2")
+def test_the_first_tab_asks_once_whether_a_second_may_be_announced(counter: Server, context: BrowserContext) -> None:
+    context.add_init_script(NOTIFICATIONS)
+    first = context.new_page()
+    first.goto(f"{counter.url}/?conserve=true")
+    first.locator("#up").click()
+    expect(first.locator("#count")).to_have_text("1")
+    first.locator("#up").click()
+
+    second = context.new_page()
+    second.goto(f"{counter.url}/?conserve=true")
+    expect(second.get_by_role("heading", name="Session is already open")).to_be_visible()
+
+    assert first.evaluate("notes") == ["asked"]
+    assert second.evaluate("notes") == ["Session 1 is already active in another tab."]
+
+
 def turned_away(page: Page, url: str) -> None:
     """Open the page until it is turned away: a plain page lets others find it only some time after it is shown."""
     heading = page.get_by_role("heading", name="Session is already open")

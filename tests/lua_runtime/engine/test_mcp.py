@@ -86,7 +86,8 @@ def test_display_finds_apps_by_name(bench: Bench) -> None:
     write(bench.folder, "lua/broken.lua", "error('inside')")
     write(bench.folder, "lua/silent.lua", "x = 1")
 
-    assert bench.must("display", "claude-panel") == "No viewdef for Panel: write viewdefs/Panel.DEFAULT.html"
+    note = "No viewdef for Panel: write viewdefs/Panel.DEFAULT.html"
+    assert bench.must("display", "claude-panel") == {"note": note, "viewdef": "Panel.DEFAULT"}
     assert bench.run("return mcp.value.type") == "Panel"
     assert bench.out == [("displayed", "claude-panel", 0)]
     assert bench.enter("display", "nowhere")[1] == "app global nowhere not found"

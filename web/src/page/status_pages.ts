@@ -1,4 +1,5 @@
 /** Pages shown in place of the app: the session has ended, or it is open in another tab. */
+import { announce } from "./desktop_notification";
 import { make } from "./markup";
 
 /** Show that the session has ended and why, with a link that starts a new one. */
@@ -35,25 +36,6 @@ export function showDuplicate({ session, openAnyway }: DuplicatePage): void {
   );
   document.title = "Session is already open";
   announce(`Session ${session} is already active in another tab.`);
-}
-
-/** Show a desktop notification. Browsers ask for permission only after a click, so that waits for the first one. */
-function announce(text: string): void {
-  if (!("Notification" in window)) {
-    return;
-  }
-  try {
-    if (Notification.permission === "granted") {
-      new Notification(text);
-    } else if (Notification.permission === "default") {
-      const ask = (): void => {
-        void Notification.requestPermission().then((answer) => answer === "granted" && new Notification(text));
-      };
-      document.addEventListener("click", ask, { once: true });
-    }
-  } catch {
-    // Some browsers allow notifications only from a service worker. The page itself says the same.
-  }
 }
 
 function linkTo(text: string, className: string, act: () => void): HTMLAnchorElement {

@@ -124,21 +124,22 @@ function E.make_mcp()
   env.session:createAppVariable(mcp)
 end
 
--- Why the displayed value shows nothing, or nil.
+-- Why the displayed value shows nothing, and the key of the viewdef that is missing; or nil.
 local function blank()
   local value = E.mcp.value
   if type(value) ~= "table" then return "The app's value is a " .. type(value) .. ", and only objects are shown" end
   local kind = E.type_of(value)
   if not kind then return "The app's object has no type: make it with session:prototype(NAME, {…}):new()" end
-  if not E.viewdefs.find(kind, "", "") then return (E.viewdefs.missing(kind, "")) end
+  if not E.viewdefs.find(kind, "", "") then return E.viewdefs.missing(kind, "") end
 end
 
--- The result is a note if the app is displayed but shows nothing.
 E.ops[OP.DISPLAY] = function(name)
   local show = type(E.mcp.display) == "function" and E.mcp.display or display
   local ok, why = show(name)
-  local note = ok and blank()
-  if ok then return note and json.quote(note) or "null" end
+  if ok then
+    local note, key = blank()
+    return note and json.encode({ note = note, viewdef = key }) or "null"
+  end
   return "null", limits.new_fault(FAULT.NOT_FOUND, tostring(why))
 end
 

@@ -274,20 +274,15 @@ class SessionRegistry:
         await session.end()
 
     async def display(self, session: Session, name: str) -> str | None:
-        """Show an app; return why it shows nothing, or None.
-
-        Raises:
-            UiMcpError: there is no such app, or its code failed.
-        """
+        """Show an app, as `Session.display` does; return why it shows nothing, or None."""
         blank = await session.display(name)
-        if blank is None:
-            return None
-        # Perhaps its viewdefs were written a moment ago, or nothing watches for files.
-        found = await to_thread.run_sync(self._viewdefs.load_new)
-        if found is None:
-            return blank
-        await self.notify_all_sessions(Op.VIEWDEFS, found)
-        return await session.display(name)
+        if blank is not None and blank.viewdef is not None:
+            # Perhaps it was written a moment ago, or nothing watches for files.
+            found = await to_thread.run_sync(self._viewdefs.find, blank.viewdef)
+            if found is not None:
+                await session.call_and_log(Op.VIEWDEFS, found)
+                blank = await session.display(name)
+        return blank.note if blank else None
 
     async def upload_viewdef(self, key: str, content: str) -> str:
         """Register and save a viewdef, and show it in every page that uses it; return a note on saving it.

@@ -76,6 +76,14 @@ class ResourceChanges:
             self._announce(f"ui://{name}")
 
 
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """Why a displayed app shows nothing, and the key of the viewdef that its type lacks."""
+
+    note: str
+    viewdef: str | None = None
+
+
 TIMING_SECONDS = 10.0
 """How long compute times are measured after the variables were read."""
 
@@ -167,14 +175,14 @@ class Session:
         """
         return raise_for_fault(await self.call(Op.RUN, code)).result
 
-    async def display(self, name: str) -> str | None:
-        """Load an app if needed and show it; return why it shows nothing, such as a missing viewdef, or None.
+    async def display(self, name: str) -> Blank | None:
+        """Load an app if needed and show it; return why it shows nothing, or None.
 
         Raises:
             UiMcpError: there is no such app, or its code failed.
         """
-        note: str | None = loads(raise_for_fault(await self.call(Op.DISPLAY, name)).result)
-        return note
+        found = loads(raise_for_fault(await self.call(Op.DISPLAY, name)).result)
+        return Blank(found["note"], found.get("viewdef")) if found else None
 
     async def state_json(self) -> str:
         """Return the app's state as JSON text, with the queued events under `_events`."""
