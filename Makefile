@@ -23,6 +23,7 @@ MINUTES ?= 20
 # `make fuzz CASES=20000` is a shorter run; fewer cases than asked for is a failure.
 CASES ?= 200000
 CONVERSATIONS ?= 5000
+FIRST_SEED ?= 0
 
 .PHONY: help run test coverage quick check e2e bench soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
 
@@ -69,8 +70,8 @@ fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up t
 compat: test-setup  ## operate the shell and apps in DIR, a project of ui-engine or frictionless, in Chromium
 	PYTHONPATH=tests $(BIN)/python -m compat.walk $(DIR)
 
-differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations with our MCP core and with the SDK
-	CONVERSATIONS=$(CONVERSATIONS) $(BIN)/pytest tests/conformance/test_differential.py
+differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations from FIRST_SEED (0) on with our MCP core and with the SDK
+	CONVERSATIONS=$(CONVERSATIONS) FIRST_SEED=$(FIRST_SEED) $(BIN)/pytest tests/conformance/test_differential.py
 
 docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its reference from the code
 	$(BIN)/python scripts/settings.py

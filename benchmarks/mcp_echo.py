@@ -55,7 +55,7 @@ def hand(transport: str) -> None:
 
     def readable() -> None:
         nonlocal rest
-        chunk = os.read(0, 256 * 1024)
+        chunk = os.read(0, 64 * 1024)
         if not chunk:
             loop.stop()
         *lines, rest = (rest + chunk).split(b"\n")

@@ -1,7 +1,7 @@
 """Reads foreign data into dataclasses by their annotations, and reports everything that does not fit."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache, partial
 from types import NoneType, UnionType
@@ -280,7 +280,7 @@ class _Record:
         values: dict[str, Any] = {}
         problems: list[Problem] = []
         for field, reader in self._fields:
-            name = next((name for name in field.names if name in given), None)
+            name = _given_name(field.names, given)
             # Hosts that fill in every argument send null for those that are left out.
             if name is None or (given[name] is None and not field.required):
                 if field.required:
@@ -291,6 +291,13 @@ class _Record:
             except InvalidDataError as error:
                 problems += [Problem((name, *one.path), one.text, one.given) for one in error.problems]
         return values, problems
+
+
+def _given_name(names: Sequence[str], given: JsonObject) -> str | None:
+    for name in names:
+        if name in given:
+            return name
+    return None
 
 
 def _wrong(text: str, given: Json) -> InvalidDataError:

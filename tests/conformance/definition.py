@@ -110,7 +110,6 @@ def served_definition() -> ServerDefinition:
         announcements=announcements,
         prompts=prompts,
         list_changed=frozenset({"tools", "resources", "prompts"}),
-        mirrors_arguments=True,
     )
 
     async def call_tool(request: Request) -> JsonObject:

@@ -157,14 +157,20 @@ DIFFERENCES = {
         ),
     ),
     "large numbers": Difference(
-        "Integers beyond 64 bits are read as floating-point numbers, as JavaScript does, so they are no ids.",
-        lambda case: isinstance(case.body.get("id"), int) and abs(case.body["id"]) >= 2**64,
+        "Integers beyond 64 bits are read as floating-point numbers, as JavaScript does, so they are neither ids nor "
+        "progress tokens, and come back rounded.",
+        lambda case: _has_large_number(case.turn.message),
     ),
     "unknown capabilities": Difference(
         "Capabilities that this server does not know reach its tools; the SDK drops them.",
         lambda case: case.params.get("name") == "facts" and not codes(case.ours) | codes(case.theirs),
     ),
 }
+
+
+def _has_large_number(value: Json) -> bool:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_has_large_number, members)) or (isinstance(value, int) and not -(2**63) <= value < 2**64)
 
 
 def explanation(case: Case) -> str | None:

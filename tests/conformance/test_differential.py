@@ -12,8 +12,9 @@ from conformance.differences import DIFFERENCES, Case, essence, explanation
 from conformance.peers import HttpServers, Peer, http_servers, streams
 
 COUNT = int(os.environ.get("CONVERSATIONS", "300"))
+FIRST = int(os.environ.get("FIRST_SEED", "0"))
 ALL = 5000
-"""So many conversations show every listed difference; fewer may not."""
+"""So many conversations from seed 0 on show every listed difference; fewer, or others, may not."""
 
 
 async def differences(talk: Conversation, ours: Peer, theirs: Peer) -> AsyncIterator[Case]:
@@ -41,7 +42,7 @@ async def test_every_difference_between_our_core_and_the_sdk_is_explained(
     caplog.set_level(logging.CRITICAL)
     messages, explained, unexplained = 0, Counter[str](), list[Case]()
     async with http_servers() as servers:
-        for seed in range(COUNT):
+        for seed in range(FIRST, FIRST + COUNT):
             messages += len(conversation(seed).turns)
             for case in await found_in(seed, servers):
                 reason = explanation(case)
@@ -50,8 +51,9 @@ async def test_every_difference_between_our_core_and_the_sdk_is_explained(
                 else:
                     explained[reason] += 1
     with capsys.disabled():
-        print(f"\n{COUNT} conversations, {messages} messages, {explained.total()} explained: {dict(explained)}")
+        print(f"\n{COUNT} conversations from seed {FIRST}, {messages} messages")
+        print(f"{explained.total()} explained: {dict(explained)}")
 
     assert unexplained == []
-    if COUNT >= ALL:
+    if COUNT >= ALL and FIRST == 0:
         assert set(explained) == set(DIFFERENCES)

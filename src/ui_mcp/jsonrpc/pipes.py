@@ -14,7 +14,8 @@ import anyio
 
 from ui_mcp.processes import in_daemon_thread
 
-CHUNK = 256 * 1024
+CHUNK = 64 * 1024
+"""Bytes of one read: all that a pipe holds. A larger buffer would be mapped and unmapped by the kernel each time."""
 
 
 # PIPE_BUF: a pipe that polls as writable accepts this many bytes without blocking.

@@ -108,23 +108,20 @@ class ClientConnection:
             running.cancel()
 
     async def _answered(self, message: JsonObject, send: SendMessage, running: _InFlight) -> Json:
-        key = rpc.correlated(message["id"])
-        try:
-            with anyio.CancelScope() as running.scope:
-                answer = None if running.cancelled else await self._answer(message, send)
-                return None if running.cancelled else answer
-        finally:
-            # A client may reuse an id while the first request with it still runs.
-            if self._in_flight.get(key) is running:
-                del self._in_flight[key]
-        return None
-
-    async def _answer(self, message: JsonObject, send: SendMessage) -> JsonObject:
         request_id: rpc.RequestId = message["id"]
-        try:
-            return rpc.result(request_id, await self.service.result(self._request(message, send)))
-        except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
-            return results.failure(request_id, error)
+        answer: JsonObject | None = None
+        with anyio.CancelScope() as running.scope:
+            try:
+                if not running.cancelled:
+                    answer = rpc.result(request_id, await self.service.result(self._request(message, send)))
+            except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
+                answer = results.failure(request_id, error)
+            finally:
+                # A client may reuse an id while the first request with it still runs.
+                key = rpc.correlated(request_id)
+                if self._in_flight.get(key) is running:
+                    del self._in_flight[key]
+        return None if running.cancelled else answer
 
     def _request(self, message: JsonObject, send: SendMessage) -> Request:
         if rpc.is_modern(message):

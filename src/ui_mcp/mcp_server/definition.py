@@ -61,8 +61,6 @@ class ServerDefinition:
     """Stores texts longer than `max_result_chars`; if None, results are never truncated."""
     tools_per_page: int = 0
     """Tools per page of the list; 0 lists all at once, because many clients ignore cursors."""
-    mirrors_arguments: bool = False
-    """Whether any tool's schema has `x-mcp-header` annotations."""
     extra_handlers: Mapping[str, Callable[[Request], Awaitable[JsonObject]]] = field(default_factory=dict)
     """Handlers of further methods, or instead of ours."""
 

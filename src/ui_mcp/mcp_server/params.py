@@ -1,6 +1,6 @@
 """What the parameters of each request must look like, as far as this server reads them."""
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ui_mcp.jsonrpc.messages import (
     CAPABILITIES_KEY,
@@ -16,7 +16,7 @@ from ui_mcp.toolkit.announcements import LOG_LEVELS
 from ui_mcp.toolkit.tool import Era
 
 # A shape is a type, a set of permitted texts, a list of one shape, a tuple of alternatives, or an object: a name that
-# ends in "?" is optional, null counts as absent, and "*" stands for every member.
+# ends in "?" may be absent or null, one that ends in "!" absent but not null, and "*" stands for every member.
 Shape = Any
 _LEVEL = frozenset(LOG_LEVELS)
 _TOKEN = (str, int)
@@ -57,7 +57,7 @@ _MODERN: dict[str, Shape] = {
     "server/discover": {},
     "subscriptions/listen": {"notifications": {**_LISTS, "resourceSubscriptions?": [str]}},
 }
-_META = {"progressToken?": _TOKEN}
+_META = {"progressToken!": _TOKEN}
 _ENVELOPE = {VERSION_KEY: str, CAPABILITIES_KEY: _CAPABILITIES, f"{CLIENT_KEY}?": _CLIENT, f"{LOG_LEVEL_KEY}?": _LEVEL}
 _ANSWERS = {"inputResponses?": {"*": dict}, "requestState?": str}
 _REQUESTS: dict[Era, dict[str, Shape]] = {
@@ -75,8 +75,10 @@ def check_params(method: str, params: JsonObject, era: Era) -> None:
         RpcError: a parameter is missing or of the wrong form.
     """
     shape = _REQUESTS[era].get(method)
-    if shape is not None:
-        _check(params, shape, "params")
+    problem = _problem(params, shape) if shape is not None else None
+    if problem is not None:
+        # The value itself is left out: it may be large or secret.
+        raise RpcError(INVALID_PARAMS, "Invalid request parameters", f"params{problem}")
 
 
 def is_of_era(method: str, era: Era) -> bool:
@@ -85,50 +87,39 @@ def is_of_era(method: str, era: Era) -> bool:
     return method in _REQUESTS[era] or method not in _REQUESTS[other]
 
 
-def _check(value: Json, shape: Shape, name: str) -> None:
+def _problem(value: Json, shape: Shape) -> str | None:
+    """Return where in a value what is wrong, None if it has the shape."""
+    if isinstance(shape, type):
+        fits = isinstance(value, shape) and (shape is bool or not isinstance(value, bool))
+        return None if fits else f" must be of type {shape.__name__}"
     match shape:
         case dict():
-            _check_object(value, shape, name)
+            return _object_problem(value, shape) if isinstance(value, dict) else " must be an object"
         case [inner]:
             if not isinstance(value, list):
-                _refuse(name, "must be a list")
-            for item in value:
-                _check(item, inner, f"{name}[]")
+                return " must be a list"
+            return next((f"[]{found}" for item in value if (found := _problem(item, inner))), None)
         case tuple():
-            if not any(_fits(value, one, name) for one in shape):
-                _refuse(name, "has none of the permitted forms")
-        case frozenset():
-            if not isinstance(value, str) or value not in shape:
-                _refuse(name, f"must be one of: {', '.join(sorted(shape))}")
+            fits = any(_problem(value, one) is None for one in shape)
+            return None if fits else " has none of the permitted forms"
         case _:
-            if not isinstance(value, shape) or (isinstance(value, bool) and shape is not bool):
-                _refuse(name, f"must be of type {shape.__name__}")
+            fits = isinstance(value, str) and value in shape
+            return None if fits else f" must be one of: {', '.join(sorted(shape))}"
 
 
-def _check_object(value: Json, shape: dict[str, Shape], name: str) -> None:
-    if not isinstance(value, dict):
-        _refuse(name, "must be an object")
+def _object_problem(value: JsonObject, shape: dict[str, Shape]) -> str | None:
     for key, inner in shape.items():
         if key == "*":
-            for member in value:
-                _check(value[member], inner, f"{name}.{member}")
-        elif key[-1] == "?":
-            if (given := value.get(key[:-1])) is not None:
-                _check(given, inner, f"{name}.{key[:-1]}")
-        elif key in value:
-            _check(value[key], inner, f"{name}.{key}")
-        else:
-            _refuse(f"{name}.{key}", "is missing")
-
-
-def _fits(value: Json, shape: Shape, name: str) -> bool:
-    try:
-        _check(value, shape, name)
-    except RpcError:
-        return False
-    return True
-
-
-def _refuse(name: str, problem: str) -> NoReturn:
-    # The value itself is left out: it may be large or secret.
-    raise RpcError(INVALID_PARAMS, "Invalid request parameters", f"{name} {problem}")
+            found = next((f".{name}{found}" for name, one in value.items() if (found := _problem(one, inner))), None)
+            if found:
+                return found
+            continue
+        name, optional = (key[:-1], key[-1]) if key[-1] in "?!" else (key, "")
+        if name not in value:
+            if not optional:
+                return f".{name} is missing"
+        elif (given := value[name]) is not None or optional != "?":
+            found = _problem(given, inner)
+            if found:
+                return f".{name}{found}"
+    return None

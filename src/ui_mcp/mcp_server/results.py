@@ -3,9 +3,9 @@
 import os
 from base64 import b64encode
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, TypeGuard, assert_never
 
 from anyio import to_thread
 
@@ -26,12 +26,16 @@ _log = logger("mcp")
 
 async def call_result(answer: ToolResult, limit: int = 0, spill: StoreOverflow | None = None) -> JsonObject:
     """Return the result of a tool as MCP content; with `spill`, texts over `limit` characters are stored and cut."""
-    if answer.structured is not None:  # its text is never cut: clients may compare the two
-        blocks = [_block(part) for part in answer.content]
-    else:
-        blocks = [_block(await _fitting(part, limit, spill)) for part in answer.content]
-    fields = {"structuredContent": answer.structured, "isError": answer.is_error, rpc.META: answer.meta}
-    return {**(answer.extra or {}), "content": blocks, **present(fields)}
+    content: Sequence[Content] = answer.content
+    if spill is not None and answer.structured is None:  # else the text is never cut: clients may compare the two
+        content = [await _cut(part, spill) if _is_longer(part, limit) else part for part in content]
+    result: JsonObject = {**(answer.extra or {}), "content": [_block(part) for part in content]}
+    if answer.structured is not None:
+        result["structuredContent"] = answer.structured
+    result["isError"] = answer.is_error
+    if answer.meta is not None:
+        result[rpc.META] = answer.meta
+    return result
 
 
 def refusal(error: UiMcpError) -> JsonObject:
@@ -65,9 +69,12 @@ def cleaned(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-async def _fitting(part: Content, limit: int, spill: StoreOverflow | None) -> Content:
-    if not isinstance(part, Text) or spill is None or len(part.text) <= limit:
-        return part
+def _is_longer(part: Content, limit: int) -> TypeGuard[Text]:
+    return isinstance(part, Text) and len(part.text) > limit
+
+
+async def _cut(part: Text, spill: StoreOverflow) -> Text:
+    """Store a text, and return its beginning and where the rest is."""
     note = {"truncated": True, "chars": len(part.text), "preview": part.text[:PREVIEW_CHARS]}
     try:
         kept = {"file": await spill(part.text), "hint": "narrow the query"}

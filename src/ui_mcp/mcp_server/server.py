@@ -138,4 +138,6 @@ def _handshake_result(result: JsonObject) -> JsonObject:
     """Remove what the handshake era does not have."""
     if result.get("resultType") == "input_required":
         raise RpcError(INTERNAL_ERROR, "This needs input that only clients of the newer protocol are asked for")
+    if _MODERN_FIELDS.isdisjoint(result):
+        return result
     return {key: value for key, value in result.items() if key not in _MODERN_FIELDS}

@@ -56,6 +56,8 @@ async def test_what_is_no_message_gets_an_error_and_the_next_call_works(line: st
         ("tools/call", {"name": 7}, -32602),
         ("tools/call", {"name": "echo", "arguments": "text"}, -32602),
         ("tools/call", {"name": "echo", "arguments": {"text": "a"}, "_meta": 0.5}, -32602),
+        ("tools/list", {"_meta": {"progressToken": None}}, -32602),
+        ("tools/list", {"_meta": {"progressToken": True}}, -32602),
         ("tools/list", {"cursor": "page 2"}, -32602),
         ("tools/list", {"cursor": "9" * 5000}, -32602),
         ("resources/read", {}, -32602),

@@ -14,14 +14,18 @@ from hypothesis import strategies as st
 from mcp_server.definitions import sample_definition
 from mcp_server.web import served
 from mcp_server.wire import ENVELOPE, HELLO
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.notifications import MAX_WAITING
 from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.mcp_server.subscriptions import Subscriptions
 from ui_mcp.mcp_server.transports import http
 from ui_mcp.mcp_server.transports import http_sessions as sessions_module
 from ui_mcp.mcp_server.transports.http_sessions import IDLE_SECONDS, Session, Sessions
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.mcp_server.transports.streamable_http import StreamableEndpoint, _connection
 from ui_mcp.toolkit.announcements import Announcements, ResourceUpdated
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult, text_result
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 
 Message = dict[str, Any]
@@ -203,7 +207,7 @@ async def test_closing_the_response_cancels_the_call_and_frees_the_stream() -> N
             async with client.stream("POST", "/mcp", **post) as answer:
                 assert (await events(answer, 1))[0]["method"] == "notifications/subscriptions/acknowledged"
             with anyio.fail_after(60):
-                while len(bus._listeners) != 1 or _queues(bus):
+                while _queues(bus):
                     await anyio.sleep(0.01)
 
 
@@ -234,9 +238,37 @@ async def test_a_client_that_takes_json_only_gets_json_only() -> None:
     assert refused.status_code == 406
 
 
+class Regions:
+    """One tool, whose argument is repeated in a header once `annotated`."""
+
+    annotated = False
+
+    async def tools(self, call: Call) -> list[Tool]:
+        region: JsonObject = {"type": "string", **({"x-mcp-header": "Region"} if self.annotated else {})}
+        return [Tool("move", "Move", "", {"type": "object", "properties": {"region": region}})]
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        return text_result(str(arguments["region"]))
+
+
+@pytest.mark.covers("MCP-HTTP-7")
+async def test_an_argument_without_the_header_that_its_schema_wants_is_refused_also_after_the_tools_changed() -> None:
+    bus, regions = Announcements(), Regions()
+    post = modern("tools/call", {"name": "move", "arguments": {"region": "north"}}, name="move")
+    named = {**post, "headers": {**post["headers"], "Mcp-Param-Region": "north"}}
+    async with served(ServerDefinition("regions", "Regions", "1", regions, announcements=bus)) as client:
+        unmarked = await client.post("/mcp", **post)
+        regions.annotated = True
+        bus.list_changed("tools")
+        refused, moved = await client.post("/mcp", **post), await client.post("/mcp", **named)
+
+    assert [answer.status_code for answer in (unmarked, refused, moved)] == [200, 400, 200]
+    assert refused.json()["error"]["code"] == http.HEADER_MISMATCH
+
+
 def _queues(bus: Announcements) -> int:
-    (listener,) = bus._listeners.values()
-    return len(listener.__self__._queues)  # type: ignore[attr-defined]
+    owners = [listener.__self__ for listener in bus._listeners.values()]  # type: ignore[attr-defined]
+    return sum(len(owner._queues) for owner in owners if isinstance(owner, Subscriptions))
 
 
 @pytest.mark.covers("MCP-HTTP-3", "MCP-SUB-2")

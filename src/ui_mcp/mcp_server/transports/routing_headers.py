@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.transports.http import HEADER_MISMATCH
+from ui_mcp.toolkit.announcements import Announcement, ListChanged
+from ui_mcp.toolkit.tool import Call
 
 VERSION, METHOD, NAME = "mcp-protocol-version", "mcp-method", "mcp-name"
 PARAMETER = "mcp-param-"
@@ -22,6 +26,8 @@ _ANNOTATED_TYPES = ("string", "integer", "boolean")
 _DATA_KEYWORDS = ("default", "examples", "const", "enum")
 """Their values are data, not schemas."""
 _Path = tuple[str, ...]
+_Annotated = tuple[_Path, str, str]
+"""Path, header and type of a parameter."""
 
 
 def check_unique(headers: Iterable[tuple[bytes, bytes]]) -> None:
@@ -49,31 +55,53 @@ def check_headers(message: JsonObject, envelope: JsonObject, headers: Mapping[st
         raise _mismatch(f"{NAME} header does not match the parameter {key!r}")
 
 
-def has_parameters(headers: Mapping[str, str]) -> bool:
-    return any(name.startswith(PARAMETER) for name in headers)
+class ArgumentHeaders:
+    """Checks the headers that repeat arguments of tool calls; reads the schemas again after the tools have changed."""
+
+    def __init__(self, definition: ServerDefinition) -> None:
+        self._definition = definition
+        self._annotated: dict[str, list[_Annotated]] | None = None
+        self.close = definition.announcements.listen(self._on_announcement)
+
+    def _on_announcement(self, announcement: Announcement) -> None:
+        if isinstance(announcement, ListChanged) and announcement.kind == "tools":
+            self._annotated = None
+
+    async def check(self, request: Request, headers: Mapping[str, str]) -> None:
+        """Check that each annotated argument of a tool call and its header are both absent or equal.
+
+        Raises:
+            RpcError: one differs or is missing.
+        """
+        arguments = request.params.get("arguments") or {}
+        if request.method != "tools/call" or not isinstance(arguments, dict):
+            return
+        if (known := self._annotated) is None:
+            tools = await self._definition.toolset.tools(Call(principal=request.origin.principal, era="modern"))
+            known = self._annotated = {tool.name: found for tool in tools if (found := _annotated(tool.input_schema))}
+        for path, token, kind in known.get(str(request.params.get("name")), ()):
+            _check_one(
+                f"Mcp-Param-{token} header",
+                ".".join(path),
+                kind,
+                _at(arguments, path),
+                headers.get(PARAMETER + token.lower()),
+            )
 
 
-def check_parameters(schema: JsonObject, arguments: JsonObject, headers: Mapping[str, str]) -> None:
-    """Check that each annotated argument of a tool call and its header are both absent or equal.
-
-    Raises:
-        RpcError: one differs or is missing.
-    """
-    for path, token, kind in _annotated(schema):
-        header = headers.get(PARAMETER + token.lower())
-        value = _text(_at(arguments, path))
-        where = f"Mcp-Param-{token} header"
-        if header is None and value is None:
-            continue
-        if header is None or value is None:
-            raise _mismatch(f"{where} and the argument {'.'.join(path)!r} must be given together")
-        if not _equal(kind, value, _decoded(header)):
-            raise _mismatch(f"{where} does not match the argument {'.'.join(path)!r}")
+def _check_one(where: str, name: str, kind: str, argument: Json, header: str | None) -> None:
+    value = _text(argument)
+    if header is None and value is None:
+        return
+    if header is None or value is None:
+        raise _mismatch(f"{where} and the argument {name!r} must be given together")
+    if not _equal(kind, value, _decoded(header)):
+        raise _mismatch(f"{where} does not match the argument {name!r}")
 
 
-def _annotated(schema: JsonObject) -> list[tuple[_Path, str, str]]:
+def _annotated(schema: JsonObject) -> list[_Annotated]:
     """Return path, header and type of every annotated parameter; none if any annotation is invalid."""
-    found: dict[str, tuple[_Path, str, str]] = {}
+    found: dict[str, _Annotated] = {}
     for path, node in _positions(schema):
         if ANNOTATION not in node:
             continue

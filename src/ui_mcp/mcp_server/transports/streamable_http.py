@@ -24,7 +24,6 @@ from ui_mcp.mcp_server.versions import (
     modern_client,
     require_modern,
 )
-from ui_mcp.toolkit.tool import Call
 
 CLIENT_ID = "ui-mcp/client_id"
 """The key in `_meta` by which a modern-era client marks several requests as its own."""
@@ -63,11 +62,13 @@ class StreamableEndpoint:
         self._principal = principal
         self._closing = anyio.Event()
         self._no_queue = NotificationQueue(service.definition.canonical)
+        self._argument_headers = routing_headers.ArgumentHeaders(service.definition)
         self.sessions = Sessions(service)
 
     def close(self) -> None:
         """End all sessions; blocked calls return what they have."""
         self._closing.set()
+        self._argument_headers.close()
         self.sessions.end_all()
 
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
@@ -155,23 +156,11 @@ class StreamableEndpoint:
             client = modern_client(envelope)
             origin = Origin(self._principal(post.scope), _connection(envelope), self._closing, self._no_queue)
             request = Request(message, client, reply.message, origin)
-            await self._check_parameters(request, post.headers)
+            await self._argument_headers.check(request, post.headers)
             answer = rpc.result(message["id"], await self._service.result(request))
         except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
             answer = results.failure(message["id"], error)
         await reply.finish(answer, statuses=True)
-
-    async def _check_parameters(self, request: Request, headers: dict[str, str]) -> None:
-        """Check the headers that repeat arguments of a tool call, if its schema has any."""
-        definition = self._service.definition
-        arguments = request.params.get("arguments") or {}
-        repeated = definition.mirrors_arguments or routing_headers.has_parameters(headers)
-        if request.method != "tools/call" or not isinstance(arguments, dict) or not repeated:
-            return
-        listed = await definition.toolset.tools(Call(principal=request.origin.principal, era="modern"))
-        for tool in listed:
-            if tool.name == request.params.get("name"):
-                routing_headers.check_parameters(tool.input_schema, arguments, headers)
 
     async def _handshake(self, post: _Post) -> None:
         message, kind = post.message, rpc.kind_of(post.message)
