@@ -15,7 +15,7 @@ HOMES = {
     "argcomplete": ("cli/completion",),
     "asyncio": (
         "gateway/audit",
-        "introspection/backends/chromium/page",
+        "introspection/backends/chromium/",
         "jsonrpc/pipes",
         "lua_runtime/",
         "mcp_client/session",
@@ -29,7 +29,7 @@ HOMES = {
         "gateway/openapi/",
         "gateway/web/",
         "http_client",
-        "introspection/backends/chromium/launch",
+        "introspection/backends/chromium/debugger",
         "mcp_client/",
         "ui/publisher",
         "ui/tools/update",
@@ -37,7 +37,6 @@ HOMES = {
     "lupa": ("lua_runtime/vm",),
     "markdown_it": ("ui/http/guide_routes",),
     "mcp": ("mcp_client/oauth",),
-    "playwright": ("introspection/backends/chromium",),
     "psycopg": ("chat/postgres_store", "storage/"),
     "sqlite3": ("chat/sqlite_store", "storage/", "ui/migration"),
     "starlette": (
@@ -52,7 +51,7 @@ HOMES = {
     ),
     "uvicorn": ("webserver/",),
     "watchfiles": ("file_watcher",),
-    "websockets": ("testing/",),
+    "websockets": ("introspection/backends/chromium/transports", "testing/"),
     "yaml": ("gateway/config/",),
 }
 """Third-party packages that only one part of the program may know."""

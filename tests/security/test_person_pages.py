@@ -10,7 +10,6 @@ from pathlib import Path
 import anyio
 import httpx2
 import pytest
-from playwright.async_api import Error as PlaywrightError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -20,8 +19,10 @@ from introspection.demos import needs
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
+from ui_mcp.introspection.backends.chromium.devtools import DevToolsError
 from ui_mcp.introspection.backends.chromium.input import TYPED_AT_ONCE
 from ui_mcp.introspection.backends.chromium.launch import complete_url
+from ui_mcp.introspection.backends.chromium.tab import Tab
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page
 from ui_mcp.person import registered_listener
@@ -121,10 +122,17 @@ async def attached(address: str, *urls: str) -> AsyncIterator[BrowserBackend]:
     backend = await BrowserBackend.connect(address)
     try:
         for driven in backend._pages:
-            await driven.page.wait_for_load_state("load")
+            await driven.tab.wait_document()
         yield backend
     finally:
         await backend.close()
+
+
+async def shown(tab: Tab, url: str) -> None:
+    """Wait until the page or a frame in it is at `url`."""
+    with anyio.fail_after(60):
+        while all(frame.url != url for frame in tab.frames):
+            await anyio.sleep(0.02)
 
 
 async def refused(backend: BrowserBackend) -> set[str]:
@@ -150,7 +158,7 @@ async def test_the_driven_browser_cannot_connect_to_the_persons_listener(app: Si
     other = person.url.replace("127.0.0.1", "localhost")
     app.body = f"<title>App</title><img src='{person.url}i'><iframe src='{other}f'></iframe><p>app</p>"
     async with driven(app.url) as backend:
-        page = backend._pages[0].page
+        page = backend._pages[0].tab
         fetched = await page.evaluate(f"fetch('{person.url}').then(() => 'reached', () => 'failed')")
         form = "f = document.createElement('form'); f.method = 'POST'; document.body.append(f);"
         await page.evaluate(f"{form} f.action = '{person.url}post'; f.target = '_blank'; f.submit()")
@@ -158,7 +166,7 @@ async def test_the_driven_browser_cannot_connect_to_the_persons_listener(app: Si
         socket_state = await page.evaluate(
             f"{opened} s.onopen = () => done('open'); s.onerror = () => done('failed'); }})"
         )
-        with pytest.raises(PlaywrightError, match="ERR_NAME_NOT_RESOLVED"):
+        with pytest.raises(DevToolsError, match="ERR_NAME_NOT_RESOLVED"):
             await page.goto(f"{person.url}link")
 
     assert (fetched, socket_state, person.asked) == ("failed", "failed", [])
@@ -192,10 +200,10 @@ async def test_the_persons_page_in_an_attached_browser_is_neither_seen_nor_opera
     app: Site, person: Site, debugging: str
 ) -> None:
     async with attached(debugging, app.url, person.url) as backend:
-        backend._pages.sort(key=lambda driven: driven.page.url == person.url)  # the person looks at it
+        backend._pages.sort(key=lambda driven: driven.tab.url == person.url)  # the person looks at it
         reasons = await refused(backend)
         seen = await backend.capture(CaptureRequest(stage="all"))
-        title = await backend._pages[-1].page.title()
+        title = await backend._pages[-1].tab.title()
 
     assert reasons == {"PERSON_PAGE"}
     assert "App" in [stage["title"] for stage in seen["stages"]]
@@ -208,11 +216,11 @@ async def test_a_page_that_goes_there_meanwhile_is_refused_and_so_is_one_that_fr
     app: Site, person: Site, debugging: str
 ) -> None:
     async with attached(debugging, app.url) as backend:
-        backend._pages.sort(key=lambda driven: driven.page.url == app.url)
-        page = backend._pages[-1].page
+        backend._pages.sort(key=lambda driven: driven.tab.url == app.url)
+        page = backend._pages[-1].tab
         assert "app" in str(await backend.capture(CaptureRequest()))
         await page.evaluate(f"document.body.innerHTML = \"<iframe src='{person.url}'></iframe>\"")
-        await page.frame_locator("iframe").locator("button").wait_for()
+        await shown(page, person.url)
         framed = await refused(backend)
         await page.goto(person.url.replace("127.0.0.1", "localhost"))
         gone = await refused(backend)
@@ -227,12 +235,13 @@ async def test_a_page_that_goes_there_while_text_is_typed_gets_no_more_of_it(
     person.body = "<title>Person</title><textarea autofocus></textarea>"
     app.body = f"<textarea autofocus onkeydown=\"location.href = '{person.url}'\"></textarea>"
     async with attached(debugging, app.url) as backend:
-        backend._pages.sort(key=lambda driven: driven.page.url == app.url)
-        page = backend._pages[-1].page
+        backend._pages.sort(key=lambda driven: driven.tab.url == app.url)
+        page = backend._pages[-1].tab
         with pytest.raises(UiNotEnabledError, match="belongs to the person alone"):
             await backend.act({"type": "typeText", "text": "approve " * 500})
-        await page.wait_for_url(person.url)
-        arrived = await page.locator("textarea").input_value()
+        await shown(page, person.url)
+        await page.wait_document()
+        arrived = await page.evaluate("document.querySelector('textarea').value")
 
     assert len(arrived) <= TYPED_AT_ONCE
 

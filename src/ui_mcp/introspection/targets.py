@@ -19,6 +19,7 @@ from ui_mcp.errors import (
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.introspection.backend import Attachment, UiBackend
 from ui_mcp.introspection.backends import backend_of
+from ui_mcp.introspection.backends.chromium.launch import executable
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.backends.url import open_browser
 from ui_mcp.introspection.target import Target
@@ -163,9 +164,10 @@ class TargetRegistry:
         served = self._ui()
         reason = None if served else "NOT_STARTED"
         page = served is not None and served.open_page is not None
+        missing = None if executable(self._config().introspection.chromium) else "NO_BROWSER"
         own: list[JsonObject] = [
             {"id": "page", "kind": "page", "enabled": page, "reason": reason or (None if page else "NO_PAGE")},
-            {"id": "browser", "kind": "browser", "enabled": reason is None, "reason": reason},
+            {"id": "browser", "kind": "browser", "enabled": not (reason or missing), "reason": reason or missing},
         ]
         attached = [
             {"id": entry.name, "kind": entry.kind, "title": entry.title, "pid": entry.pid or None, "enabled": True}

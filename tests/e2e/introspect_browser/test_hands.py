@@ -180,7 +180,7 @@ async def test_a_dialog_on_another_tab_is_answered_and_told_in_the_diff(browser:
 
     backend = browser.target.backend
     assert isinstance(backend, BrowserBackend)
-    await backend._open_pages()[-1].page.close()
+    await backend._open_pages()[-1].tab.close()
     assert (opened.error, answered.error) == (None, None)
     assert re.search(r'\+ dialog \d "confirm" .* message="Sure\?"', opened.observed or "")
     assert f'~ button {ask} #ask "true"' in (answered.observed or "")

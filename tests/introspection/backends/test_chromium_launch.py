@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from cli.command import ui_mcp
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
-from ui_mcp.introspection.backends.chromium.launch import complete_url, require_debugger
+from ui_mcp.introspection.backends.chromium.debugger import require_debugger
+from ui_mcp.introspection.backends.chromium.launch import complete_url
 
 
 @contextmanager

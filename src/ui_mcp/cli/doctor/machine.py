@@ -6,14 +6,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import anyio
 
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
-from ui_mcp.introspection.backends.chromium.launch import executable
+from ui_mcp.introspection.backends.chromium.launch import NO_BROWSER_HINT, executable
 from ui_mcp.introspection.backends.jvm_attach import find_java
 from ui_mcp.lua_runtime.interface import WorkerConfig
 from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
@@ -108,20 +107,12 @@ class _Silent:
 
 def browser() -> Finding:
     """Check for the browser that agents use when no page is open."""
-    if find_spec("playwright") is None:
-        return note(
-            "browser",
-            "agents can inspect only open pages: the package playwright is not installed",
-            "pip install playwright",
-        )
-    found = executable(None, None)
+    found = executable(None)
     if found is None:
-        return note(
-            "browser", "Chromium was not found", "Install Chromium or Chrome, or set UI_MCP_CHROMIUM to its path."
-        )
+        return note("browser", "agents can inspect only open pages: no browser was found", NO_BROWSER_HINT)
     said = _said([found, "--version"])
     if said is None:
-        return problem("browser", f"{found} does not start", "Reinstall Chromium, or set UI_MCP_CHROMIUM.")
+        return problem("browser", f"{found} does not start", NO_BROWSER_HINT)
     return ok("browser", f"{said} at {found}")
 
 

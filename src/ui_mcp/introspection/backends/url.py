@@ -1,10 +1,16 @@
 """A page in a Chromium that we start."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.discovery import lazy
 from ui_mcp.introspection.backend import Attachment, AttachRequest, Backend, UiBackend
 from ui_mcp.introspection.backends.chromium.launch import requested_url
+
+if TYPE_CHECKING:
+    from ui_mcp.introspection.backends.chromium.browser import launch_browser
+else:
+    launch_browser = lazy("ui_mcp.introspection.backends.chromium.browser:launch_browser")
 
 
 async def attach(request: AttachRequest) -> Attachment:
@@ -23,16 +29,9 @@ async def open_browser(
     `wait_rendered` waits until the page has rendered the server's replies to everything it sent.
 
     Raises:
-        UiNotEnabledError: Playwright or Chromium is missing; the message says how to install it.
+        UiNotEnabledError: no browser is installed, or it does not start.
     """
-    try:
-        from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
-    except ImportError as error:
-        raise UiNotEnabledError(
-            "Playwright is required while no page is open\nInstall it with `pip install playwright`.",
-            reason="NO_PLAYWRIGHT",
-        ) from error
-    backend = await BrowserBackend.launch(url, path=chromium, ready=ready)
+    backend = await launch_browser(url, path=chromium, ready=ready)
     backend.wait_rendered = wait_rendered
     return backend
 

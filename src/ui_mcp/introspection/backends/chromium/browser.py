@@ -1,89 +1,102 @@
-"""Backend for Chromium through Playwright: our own headless browser, or one with an open debugging port."""
+"""Backend for browsers of the Chrome family: our own headless one, or one with an open debugging port."""
 
 import itertools
-import os
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
-from playwright.async_api import Error as PlaywrightError
+import anyio
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
 from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.backends.chromium.debugger import require_debugger
+from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError
+from ui_mcp.introspection.backends.chromium.downloads import Downloads
 from ui_mcp.introspection.backends.chromium.input import real_input
-from ui_mcp.introspection.backends.chromium.launch import executable, open_closed_shadows, require_debugger
+from ui_mcp.introspection.backends.chromium.launch import open_closed_shadows, require_executable
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
+from ui_mcp.introspection.backends.chromium.process import BrowserProcess
+from ui_mcp.introspection.backends.chromium.tab import TabSetup
+from ui_mcp.introspection.backends.chromium.transports import connect_websocket
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import uid_prefixes
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.person import listener_ports
 
-ARGUMENTS = (
-    "--no-first-run", "--disable-quic", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--disable-gpu",
-)  # fmt: skip
-
-READY_MS = 10_000
+READY_SECONDS = 10.0
+CONNECT_SECONDS = 30.0
+VIEWPORT = {"width": 1280, "height": 800}
 DRIVEN = "ui-mcp-eyes"
 """Word in our user agent, by which our server knows that no person uses the page."""
 
 
 class BrowserBackend:
-    """The pages of one browser context; each page is a stage, ordered by title."""
+    """The pages of one browser; each page is a stage, ordered by title."""
 
     kind = "browser"
 
-    def __init__(self, playwright: Playwright, browser: Browser, context: BrowserContext) -> None:
-        self._playwright = playwright
-        self._browser = browser
-        self._context = context
+    def __init__(self, connection: Connection, version: JsonObject) -> None:
+        self._connection = connection
+        self._version = str(version["product"]).rpartition("/")[2]
+        self._process: BrowserProcess | None = None
         self._pid: int | None = None
         self._unreachable: frozenset[int] | None = None
         """Ports of a person's listeners that our own browser was started without access to; None for other browsers."""
         self._prefixes = uid_prefixes()
+        self._setup = TabSetup()
+        self._context: str | None = None
+        """Profile within our own browser whose pages are ours; None takes all pages of a browser."""
         self._pages: list[DrivenPage] = []
         """In order of opening; the last one has the focus."""
         self._acted: DrivenPage | None = None
-        self._downloads: TemporaryDirectory[str] | None = None
+        self._downloads = Downloads(connection.browser, self._page_of_frame)
         self.wait_rendered: Callable[[], Awaitable[None]] | None = None
         """Waits until pages of our own server have rendered its replies to everything they sent."""
-        context.on("page", self._on_page)
+        connection.browser.on("Target.attachedToTarget", self._on_target)
 
     @classmethod
     async def launch(cls, url: str, *, path: str | None = None, ready: str | None = None) -> "BrowserBackend":
-        """Start a headless Chromium and open `url`; wait up to 10 s for the CSS selector `ready`.
+        """Start a headless browser and open `url`; wait up to 10 s for the CSS selector `ready`.
 
         Raises:
-            UiNotEnabledError: no Chromium is installed, or the page is the person's own.
+            UiNotEnabledError: no browser is installed or it does not start, or the page is the person's own.
         """
         refuse_person_pages([url])
-        playwright = await async_playwright().start()
-        found = executable(path, playwright.chromium.executable_path)
-        if found is None:
-            await playwright.stop()
-            raise UiNotEnabledError(
-                "No Chromium found\nInstall chromium or Google Chrome, or set UI_MCP_CHROMIUM to its path.",
-                reason="NO_BROWSER",
-            )
         unreachable = listener_ports()
-        arguments = [*ARGUMENTS, *_sandbox(), *resolver_rules(unreachable)]
-        browser = await playwright.chromium.launch(executable_path=found, args=arguments)
-        agent = await _user_agent(browser)
-        context = await browser.new_context(viewport={"width": 1280, "height": 800}, user_agent=agent)
-        await context.add_init_script(open_closed_shadows())
-        backend = cls(playwright, browser, context)
-        backend._unreachable = unreachable
-        backend._downloads = TemporaryDirectory(prefix="ui-mcp-downloads-")
-        await backend.open(url)
-        if ready:
-            with suppress(PlaywrightError):
-                await (await backend._focused()).page.wait_for_selector(ready, state="attached", timeout=READY_MS)
+        connection = Connection()
+        process = await BrowserProcess.start(require_executable(path), resolver_rules(unreachable), connection)
+        try:
+            backend = cls(connection, await connection.browser.send("Browser.getVersion"))
+            backend._process = process
+            backend._unreachable = unreachable
+            await backend._own_context()
+            await backend.open(url)
+            if ready:
+                page = backend._open_pages()[-1]
+                with anyio.move_on_after(READY_SECONDS), suppress(DevToolsError, DialogOpenError):
+                    await page.unless_dialog(page.tab.wait_selector(ready))
+        except BaseException:
+            await process.end()
+            raise
         return backend
+
+    async def _own_context(self) -> None:
+        """Make a profile for our pages, in which every new page is prepared before it loads anything."""
+        browser = self._connection.browser
+        agent = {"userAgent": f"{(await browser.send('Browser.getVersion'))['userAgent']} {DRIVEN}"}
+        self._setup = TabSetup(
+            page=[("Emulation.setDeviceMetricsOverride", {**VIEWPORT, "deviceScaleFactor": 1, "mobile": False})],
+            everywhere=[
+                ("Page.addScriptToEvaluateOnNewDocument", {"source": open_closed_shadows()}),
+                ("Emulation.setUserAgentOverride", agent),
+                ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+            ],
+            paused=True,
+        )
+        self._context = (await browser.send("Target.createBrowserContext"))["browserContextId"]
+        await self._downloads.keep(self._context)
+        await self._follow_pages()
 
     @classmethod
     async def connect(cls, url: str) -> "BrowserBackend":
@@ -92,26 +105,37 @@ class BrowserBackend:
         Raises:
             UiNotEnabledError: no browser answers there.
         """
-        await require_debugger(url)
-        playwright = await async_playwright().start()
+        address = await require_debugger(url)
+        connection = Connection()
         try:
-            browser = await playwright.chromium.connect_over_cdp(url, timeout=30_000)
-        except PlaywrightError as error:
-            await playwright.stop()
+            with anyio.fail_after(CONNECT_SECONDS):
+                await connect_websocket(address, connection)
+                backend = cls(connection, await connection.browser.send("Browser.getVersion"))
+                await backend._downloads.report()
+                await backend._follow_pages()
+                for driven in backend._pages:
+                    with suppress(DialogOpenError):
+                        await driven.unless_dialog(driven.tab.wait_known())
+        except (DevToolsError, TimeoutError) as error:
+            connection.close()
             raise UiNotEnabledError(
                 f"The browser at {url} refuses the connection\n{error}", reason="NO_BROWSER"
             ) from error
-        context = browser.contexts[0] if browser.contexts else await browser.new_context()
-        backend = cls(playwright, browser, context)
-        for page in context.pages:
-            await backend._add(page)
         return backend
+
+    async def _follow_pages(self) -> None:
+        # Pages that are open already are attached before the answer.
+        follow = {"autoAttach": True, "flatten": True, "waitForDebuggerOnStart": self._setup.paused}
+        await self._connection.browser.send("Target.setAutoAttach", follow | {"filter": [{"type": "page"}]})
 
     async def open(self, url: str) -> None:
         """Open `url` in a new page, which gets the focus."""
-        page = await self._context.new_page()
-        await self._add(page)
-        await self.visit(url)
+        refuse_person_pages([url])
+        created = {"url": "about:blank"} | ({"browserContextId": self._context} if self._context else {})
+        target = (await self._connection.browser.send("Target.createTarget", created))["targetId"]
+        driven = next(driven for driven in self._open_pages() if driven.tab.target_id == target)
+        await driven.tab.wait_known()
+        await self._load(driven, url)
 
     async def visit(self, url: str) -> None:
         """Load `url` in the focused page.
@@ -121,14 +145,22 @@ class BrowserBackend:
             UiNotEnabledError: it is the person's own page.
         """
         refuse_person_pages([url])
+        await self._load(self._open_pages()[-1], url)
+
+    async def _load(self, driven: DrivenPage, url: str) -> None:
         try:
-            await self._open_pages()[-1].page.goto(url, wait_until="domcontentloaded", timeout=10_000)
-        except PlaywrightError as error:
-            raise UiActionFailedError(f"Cannot open {url}\n{error.message}", reason="NAVIGATION") from error
+            with anyio.fail_after(READY_SECONDS):
+                await driven.unless_dialog(driven.tab.goto(url))
+        except DialogOpenError:
+            return
+        except TimeoutError as error:
+            problem = f"Cannot open {url}\nNothing came within {READY_SECONDS:g} s."
+            raise UiActionFailedError(problem, reason="NAVIGATION") from error
+        except DevToolsError as error:
+            raise UiActionFailedError(f"Cannot open {url}\n{error}", reason="NAVIGATION") from error
 
     async def describe(self) -> str:
-        page = (await self._focused()).page
-        return f"{page.url} in Chromium {self._browser.version}"
+        return f"{(await self._focused()).tab.url} in Chromium {self._version}"
 
     async def capture(self, request: CaptureRequest) -> JsonObject:
         chosen = await self._chosen(request)
@@ -178,7 +210,7 @@ class BrowserBackend:
     async def idle(self) -> None:
         """Wait for two frames, and for the requests that the page has just made."""
         acted = self._acted
-        driven = await self._focused() if acted is None or acted.page.is_closed() else acted
+        driven = await self._focused() if acted is None or acted.tab.is_closed else acted
         await driven.idle()
         if self.wait_rendered is not None:
             with suppress(DialogOpenError):
@@ -201,23 +233,19 @@ class BrowserBackend:
         # A browser that could reach a newly opened listener of a person must be replaced.
         if self._unreachable is not None and not listener_ports() <= self._unreachable:
             return False
-        return self._browser.is_connected() and any(not driven.page.is_closed() for driven in self._pages)
+        return self._connection.is_open and any(not driven.tab.is_closed for driven in self._pages)
 
     async def close(self) -> None:
         """Close our own browser, or disconnect from a browser that we connected to."""
-        try:
-            await self._browser.close()
-        finally:
-            await self._playwright.stop()
-            if self._downloads is not None:
-                self._downloads.cleanup()
+        if self._process is not None:
+            await self._process.end()
+        self._connection.close()
+        await anyio.to_thread.run_sync(self._downloads.delete)
 
     async def _app(self) -> JsonObject:
         if self._pid is None:
-            session = await self._browser.new_browser_cdp_session()
-            facts: dict[str, Any] = await session.send("SystemInfo.getProcessInfo")
+            facts = await self._connection.browser.send("SystemInfo.getProcessInfo")
             self._pid = next((entry["id"] for entry in facts["processInfo"] if entry["type"] == "browser"), 0)
-            await session.detach()
         return {
             "pid": self._pid,
             "javaVersion": None,
@@ -225,21 +253,24 @@ class BrowserBackend:
             "mainClass": None,
             "debugFlags": ["mcpEnabled"],
             "toolkit": "web",
-            "toolkitVersion": f"Chromium {self._browser.version}",
-            "name": self._allowed_pages()[-1].page.url,
+            "toolkitVersion": f"Chromium {self._version}",
+            "name": self._allowed_pages()[-1].tab.url,
         }
 
-    def _on_page(self, page: Page) -> None:
-        if all(driven.page is not page for driven in self._pages):
-            self._pages.append(
-                DrivenPage(page, self._prefixes, Path(self._downloads.name) if self._downloads else None)
-            )
+    def _on_target(self, event: JsonObject) -> None:
+        info = event["targetInfo"]
+        ours = self._context is None or info.get("browserContextId") == self._context
+        if ours and info.get("subtype") != "prerender" and not info["url"].startswith("devtools:"):
+            self._pages.append(DrivenPage(self._connection, event, self._setup, self._prefixes))
+            return
+        self._connection.session(event["sessionId"]).post("Runtime.runIfWaitingForDebugger")
+        self._connection.browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
 
-    async def _add(self, page: Page) -> None:
-        self._on_page(page)
+    def _page_of_frame(self, frame_id: str) -> DrivenPage | None:
+        return next((driven for driven in reversed(self._pages) if driven.tab.owns_frame(frame_id)), None)
 
     def _open_pages(self) -> list[DrivenPage]:
-        self._pages = [driven for driven in self._pages if not driven.page.is_closed()]
+        self._pages = [driven for driven in self._pages if not driven.tab.is_closed]
         if not self._pages:
             raise UiNoStagesError("The browser shows no page", reason="NO_PAGE")
         return self._pages
@@ -306,16 +337,12 @@ class BrowserBackend:
         return await self._focused()
 
 
-def _sandbox() -> list[str]:
-    # Chromium's sandbox does not work for root, which most containers use.
-    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+async def launch_browser(url: str, *, path: str | None = None, ready: str | None = None) -> BrowserBackend:
+    return await BrowserBackend.launch(url, path=path, ready=ready)
 
 
-async def _user_agent(browser: Browser) -> str:
-    session = await browser.new_browser_cdp_session()
-    version: dict[str, Any] = await session.send("Browser.getVersion")
-    await session.detach()
-    return f"{version['userAgent']} {DRIVEN}"
+async def connect_browser(url: str) -> BrowserBackend:
+    return await BrowserBackend.connect(url)
 
 
 def _numbered(index: int, driven: DrivenPage, stage: JsonObject) -> JsonObject:

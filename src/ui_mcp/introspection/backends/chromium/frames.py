@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from playwright.async_api import CDPSession, Frame, Page
-from playwright.async_api import Error as PlaywrightError
-
+from ui_mcp.introspection.backends.chromium.devtools import DevToolsError, Session
 from ui_mcp.introspection.backends.chromium.launch import script
+from ui_mcp.introspection.backends.chromium.tab import Frame, Tab
 from ui_mcp.introspection.person_pages import guarded, person_page_refused
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
@@ -16,7 +14,7 @@ from ui_mcp.jsontypes import JsonObject, dumps, loads
 class FrameScript:
     """The script in the isolated context of one document; its uids begin with `prefix`."""
 
-    session: CDPSession
+    session: Session
     context_id: int
     prefix: str
     parent: "FrameScript | None" = None
@@ -25,7 +23,7 @@ class FrameScript:
 
     @classmethod
     async def inject(
-        cls, session: CDPSession, frame_id: str, prefix: str, parent: "FrameScript | None" = None, holder: str = ""
+        cls, session: Session, frame_id: str, prefix: str, parent: "FrameScript | None" = None, holder: str = ""
     ) -> "FrameScript":
         created = await session.send("Page.createIsolatedWorld", {"frameId": frame_id, "worldName": "ui-mcp"})
         context_id = created["executionContextId"]
@@ -37,7 +35,7 @@ class FrameScript:
         """Send a request to the script and return its answer, which may be an error.
 
         Raises:
-            PlaywrightError: the document is gone.
+            DevToolsError: the document is gone.
             UiNotEnabledError: the page is the person's own.
         """
         answer = await self.session.send(
@@ -81,8 +79,8 @@ class FrameScript:
 class ForeignFrames:
     """Finds the frames of a page that its own script cannot read, and keeps their scripts."""
 
-    def __init__(self, page: Page, prefixes: Iterator[str]) -> None:
-        self._page = page
+    def __init__(self, tab: Tab, prefixes: Iterator[str]) -> None:
+        self._tab = tab
         self._prefixes = prefixes
         self._scripts: dict[Frame, FrameScript] = {}
 
@@ -96,10 +94,10 @@ class ForeignFrames:
     async def below(self, parent: FrameScript, holders: Sequence[str]) -> dict[str, FrameScript]:
         """Return the scripts of the frames in these elements of a document, by the uid of the element."""
         found: dict[str, FrameScript] = {}
-        for frame in self._page.frames[1:]:
+        for frame in self._tab.frames[1:]:
             try:
                 kept = self._scripts.get(frame) or await self._inject(frame, parent, holders)
-            except (PlaywrightError, KeyError):
+            except (DevToolsError, KeyError):
                 continue  # it is still loading, or gone already
             if kept is not None and kept.parent is parent and kept.holder in holders:
                 self._scripts[frame] = kept
@@ -107,24 +105,10 @@ class ForeignFrames:
         return found
 
     async def _inject(self, frame: Frame, parent: FrameScript, holders: Sequence[str]) -> FrameScript | None:
-        try:
-            session = await self._page.context.new_cdp_session(frame)
-        except PlaywrightError:  # it runs in the process of its parent
-            session = parent.session
-        own = session is not parent.session
-        tree = (await session.send("Page.getFrameTree"))["frameTree"]
-        for frame_id in [tree["frame"]["id"]] if own else [*_ids_below(tree, frame.url)]:
-            holder = await parent.uid_of_holder(frame_id)
-            if holder in holders and all(kept.holder != holder for kept in self._scripts.values()):
-                return await FrameScript.inject(session, frame_id, next(self._prefixes), parent, holder)
-        return None
-
-
-def _ids_below(tree: dict[str, Any], url: str) -> Iterator[str]:
-    for child in tree.get("childFrames", ()):
-        if child["frame"]["url"] == url.partition("#")[0]:
-            yield child["frame"]["id"]
-        yield from _ids_below(child, url)
+        holder = await parent.uid_of_holder(frame.id)
+        if holder not in holders:
+            return None
+        return await FrameScript.inject(frame.session, frame.id, next(self._prefixes), parent, holder)
 
 
 def spliced(

@@ -1,24 +1,16 @@
 """Performs actions on driven pages by real mouse and keyboard input, or by the page script where that is equal."""
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
 
 from ui_mcp.errors import UiActionFailedError
+from ui_mcp.introspection.backends.chromium.devtools import DevToolsError
+from ui_mcp.introspection.backends.chromium.mouse import Button
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage
 from ui_mcp.jsontypes import JsonObject
 
 TYPED_AT_ONCE = 8
 """Characters typed between two checks that the page is allowed."""
-_BUTTONS: dict[str, Literal["left", "right", "middle"]] = {"primary": "left", "secondary": "right", "middle": "middle"}
-_KEYS = {
-    "ENTER": "Enter", "TAB": "Tab", "ESCAPE": "Escape", "SPACE": "Space", "BACK_SPACE": "Backspace",
-    "DELETE": "Delete", "INSERT": "Insert", "HOME": "Home", "END": "End", "PAGE_UP": "PageUp",
-    "PAGE_DOWN": "PageDown", "UP": "ArrowUp", "DOWN": "ArrowDown", "LEFT": "ArrowLeft", "RIGHT": "ArrowRight",
-    "CONTROL": "Control", "SHIFT": "Shift", "ALT": "Alt", "META": "Meta", "SHORTCUT": "ControlOrMeta",
-    "COMMA": "Comma", "PERIOD": "Period", "SLASH": "Slash", "SEMICOLON": "Semicolon", "EQUALS": "Equal",
-    "MINUS": "Minus", "QUOTE": "Quote", "BACK_QUOTE": "Backquote", "BACK_SLASH": "Backslash",
-    "OPEN_BRACKET": "BracketLeft", "CLOSE_BRACKET": "BracketRight", "CONTEXT_MENU": "ContextMenu",
-}  # fmt: skip
+_BUTTONS: dict[str, Button] = {"primary": "left", "secondary": "right", "middle": "middle"}
 
 
 async def real_input(driven: DrivenPage, action: JsonObject) -> None:
@@ -42,6 +34,10 @@ async def real_input(driven: DrivenPage, action: JsonObject) -> None:
         await _HANDLERS.get(action["type"], _by_script)(driven, action)
     except DialogOpenError:
         return  # the action itself opened the dialog, so it succeeded
+    except DevToolsError as error:
+        if not driven.tab.is_closed:
+            raise UiActionFailedError(f"The browser refused the action: {error}", reason="REFUSED") from error
+        # The action itself may have closed the page, as a button "Close" does.
 
 
 async def _by_script(driven: DrivenPage, action: JsonObject) -> None:
@@ -55,8 +51,7 @@ async def _click(driven: DrivenPage, action: JsonObject) -> None:
     x, y = await _point(driven, action)
     count = 2 if action.get("type") == "doubleClick" else action.get("clickCount", 1)
     button = _BUTTONS[action.get("button", "primary")]
-    mouse = driven.page.mouse
-    await _with_modifiers(driven, action, lambda: mouse.click(x, y, button=button, click_count=count))
+    await _with_modifiers(driven, action, lambda: driven.mouse.click(x, y, button, count=count))
 
 
 async def _type(driven: DrivenPage, action: JsonObject) -> None:
@@ -66,36 +61,32 @@ async def _type(driven: DrivenPage, action: JsonObject) -> None:
     for start in range(0, len(text), TYPED_AT_ONCE):
         # A keystroke may have made the page navigate to a person's page.
         await driven.require_allowed()
-        await driven.unless_dialog(driven.page.keyboard.type(text[start : start + TYPED_AT_ONCE]))
+        await driven.unless_dialog(driven.keyboard.type(text[start : start + TYPED_AT_ONCE]))
 
 
 async def _press(driven: DrivenPage, action: JsonObject) -> None:
-    keys = [_KEYS[name] for name in action.get("modifiers", ())]
-    key = action["key"]
-    keys.append(_KEYS.get(key, key if len(key) > 1 else _key_of(key, shifted="SHIFT" in action.get("modifiers", ()))))
-    await driven.unless_dialog(driven.page.keyboard.press("+".join(keys)))
+    await driven.unless_dialog(driven.keyboard.press(action["key"], action.get("modifiers", ())))
 
 
 async def _hover(driven: DrivenPage, action: JsonObject) -> None:
     x, y = await _point(driven, action)
-    await driven.unless_dialog(driven.page.mouse.move(x, y))
+    await driven.unless_dialog(driven.mouse.move(x, y))
 
 
 async def _mouse_down(driven: DrivenPage, action: JsonObject) -> None:
     await _hover(driven, action)
-    await driven.unless_dialog(driven.page.mouse.down(button=_BUTTONS[action.get("button", "primary")]))
+    await driven.unless_dialog(driven.mouse.down(_BUTTONS[action.get("button", "primary")]))
 
 
 async def _mouse_up(driven: DrivenPage, action: JsonObject) -> None:
     await _hover(driven, action)
-    await driven.unless_dialog(driven.page.mouse.up(button=_BUTTONS[action.get("button", "primary")]))
+    await driven.unless_dialog(driven.mouse.up(_BUTTONS[action.get("button", "primary")]))
 
 
 async def _drag(driven: DrivenPage, action: JsonObject) -> None:
     await _mouse_down(driven, _end(action["from"]))
     x, y = await _point(driven, {**_end(action["to"]), "force": True})
-    await driven.unless_dialog(driven.page.mouse.move(x, y, steps=8))
-    await driven.unless_dialog(driven.page.mouse.up())
+    await driven.unless_dialog(driven.mouse.drag(x, y))
 
 
 def _end(given: JsonObject) -> JsonObject:
@@ -115,21 +106,12 @@ async def _point(driven: DrivenPage, action: JsonObject) -> tuple[float, float]:
 
 
 async def _with_modifiers(driven: DrivenPage, action: JsonObject, work: Callable[[], Awaitable[None]]) -> None:
-    keys = [_KEYS[name] for name in action.get("modifiers", ())]
-    for key in keys:
-        await driven.page.keyboard.down(key)
+    held = action.get("modifiers", ())
+    driven.keyboard.hold(held)
     try:
         await driven.unless_dialog(work())
     finally:
-        if driven.dialog is None:  # else the call would block until the dialog is answered
-            for key in reversed(keys):
-                await driven.page.keyboard.up(key)
-
-
-def _key_of(key: str, *, shifted: bool) -> str:
-    if not key.isalpha():
-        return f"Digit{key}" if key.isdigit() else key
-    return key if shifted else key.lower()
+        driven.keyboard.release(held)  # not awaited: while a dialog is open, no answer comes
 
 
 _HANDLERS: dict[str, Callable[[DrivenPage, JsonObject], Awaitable[None]]] = {

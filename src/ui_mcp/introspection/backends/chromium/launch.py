@@ -1,41 +1,20 @@
-"""Finds a Chromium to start or a debugging address to connect to, and provides the page scripts."""
+"""Finds a browser to start, checks URLs of pages, and provides the page scripts."""
 
+import itertools
 import os
-import re
 import shutil
+import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import anyio
-
-from ui_mcp.discovery import lazy
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.introspection.backend import AttachRequest
 from ui_mcp.introspection.person_pages import refuse_person_pages
-from ui_mcp.jsontypes import loads
 from ui_mcp.workspace import BUNDLE
 
-if TYPE_CHECKING:
-    from httpx2 import AsyncClient
-
-    from ui_mcp.http_client import open_client
-else:
-    open_client = lazy("ui_mcp.http_client:open_client")
-
-
-SECONDS = 10.0
-
-MAX_BYTES = 1024 * 1024
-"""Size limit of a browser's `/json/version`."""
-
-_HANDSHAKE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "aXMgYW55Ym9keSBpbj8hIQ==",  # any 16 bytes
-}
+NO_BROWSER_HINT = "Install Chrome, Chromium or Edge, or set UI_MCP_CHROMIUM to the path of one."
 
 
 def complete_url(url: str) -> str:
@@ -68,66 +47,62 @@ def requested_url(request: AttachRequest) -> str:
     return complete_url(request.url)
 
 
-async def require_debugger(url: str) -> None:
-    """Check that a browser answers at a debugging address, an HTTP or WebSocket URL.
-
-    Raises:
-        UiNotEnabledError: none does; the message says how to start a browser with a debugging port.
-    """
-    import httpx2  # slow to import, and every start of a server imports this module
-
-    probe = _accepts_websocket if url.startswith("ws") else _has_version
-    try:
-        with anyio.fail_after(SECONDS):
-            # No timeout per read: `fail_after` limits the whole exchange.
-            async with open_client(limit=MAX_BYTES, timeout=None, follow_redirects=True) as client:
-                found = await probe(client, url)
-    except (TimeoutError, httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-        raise _no_browser(url, f"Nothing answers at {url}") from error
-    except httpx2.HTTPError:
-        found = False
-    if not found:
-        raise _no_browser(url, f"{url} answers, but is not a browser with an open debugging port")
-
-
-async def _has_version(client: "AsyncClient", url: str) -> bool:
-    answer = await client.get(f"{url.rstrip('/')}/json/version/")
-    try:
-        return "webSocketDebuggerUrl" in loads(answer.content)
-    except (ValueError, TypeError):
-        return False
-
-
-async def _accepts_websocket(client: "AsyncClient", url: str) -> bool:
-    async with client.stream("GET", f"http{url.removeprefix('ws')}", headers=_HANDSHAKE) as answer:
-        return answer.status_code == 101
-
-
-def _no_browser(url: str, what: str) -> UiNotEnabledError:
-    port = re.search(r":(\d+)", url)
-    command = f"chromium --remote-debugging-port={port[1] if port else 9222} --user-data-dir=DIRECTORY"
-    return UiNotEnabledError(f"{what}\nStart the browser with: {command}", reason="NO_BROWSER")
-
-
-_COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "chrome")
+_COMMANDS = (
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge", "microsoft-edge-stable",
+    "chrome", "msedge", "brave-browser",
+)  # fmt: skip
 
 _PATHS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    "/snap/bin/chromium",
+    *(
+        rf"{folder}\{program}"
+        for folder in (r"C:\Program Files", r"C:\Program Files (x86)", rf"{os.environ.get('LOCALAPPDATA', '')}")
+        for program in (r"Google\Chrome\Application\chrome.exe", r"Microsoft\Edge\Application\msedge.exe")
+    ),
 )
 
+_DOWNLOADED = (
+    "ms-playwright/chromium-*/chrome-linux*/chrome",
+    "ms-playwright/chromium-*/chrome-mac*/*.app/Contents/MacOS/*",
+    "ms-playwright/chromium-*/chrome-win*/chrome.exe",
+    "puppeteer/chrome/*/chrome-*/chrome",
+    "puppeteer/chrome/*/chrome-*/*.app/Contents/MacOS/*",
+    "puppeteer/chrome/*/chrome-*/chrome.exe",
+)
+"""Browsers that developers' tools have downloaded."""
 
-def executable(configured: str | None, downloaded: str | None) -> str | None:
-    """Return the browser to start: as configured, from UI_MCP_CHROMIUM, Playwright's download, or an installed one."""
+
+def executable(configured: str | None) -> str | None:
+    """Return the browser to start: as configured, from UI_MCP_CHROMIUM, an installed one, or a tool's download."""
     wanted = configured or os.environ.get("UI_MCP_CHROMIUM")
     if wanted:
         return wanted
-    if downloaded and Path(downloaded).is_file():
-        return downloaded
     found = (shutil.which(name) for name in _COMMANDS)
-    return next((path for path in found if path), next((place for place in _PATHS if Path(place).is_file()), None))
+    places = (place for place in _PATHS if Path(place).is_file())
+    return next((path for path in itertools.chain(found, places, _downloaded()) if path), None)
+
+
+def _downloaded() -> Iterator[str]:
+    home = Path.home()
+    local = {"darwin": home / "Library/Caches", "win32": Path(os.environ.get("LOCALAPPDATA", home))}
+    caches = {local.get(sys.platform, home / ".cache"), home / ".cache"}
+    found = (path for folder in caches for pattern in _DOWNLOADED for path in folder.glob(pattern))
+    yield from (str(path) for path in found if os.access(path, os.X_OK))
+
+
+def require_executable(configured: str | None) -> str:
+    """Return the browser to start.
+
+    Raises:
+        UiNotEnabledError: none is installed.
+    """
+    found = executable(configured)
+    if found is None:
+        raise UiNotEnabledError(f"No browser found\n{NO_BROWSER_HINT}", reason="NO_BROWSER")
+    return found
 
 
 @cache

@@ -1,4 +1,4 @@
-"""One page driven through Playwright: script in an isolated context, native dialogs, console errors, screenshots."""
+"""One page that we drive: script in an isolated context, native dialogs, screenshots, uploads."""
 
 import asyncio
 import base64
@@ -6,13 +6,10 @@ import itertools
 import re
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import anyio
-from playwright.async_api import CDPSession, ConsoleMessage, Dialog, Download, Page, Request, Response
-from playwright.async_api import Error as PlaywrightError
 
 from ui_mcp.errors import (
     IntrospectError,
@@ -24,16 +21,19 @@ from ui_mcp.errors import (
     UiTimeoutError,
 )
 from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.backends.chromium.activity import PageActivity
+from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError, Session
 from ui_mcp.introspection.backends.chromium.frames import ForeignFrames, FrameScript, spliced
+from ui_mcp.introspection.backends.chromium.keyboard import Keyboard
+from ui_mcp.introspection.backends.chromium.mouse import Mouse
+from ui_mcp.introspection.backends.chromium.tab import Tab, TabSetup
 from ui_mcp.introspection.contract import CaptureRequest
-from ui_mcp.introspection.person_pages import guarded, is_person_page, person_page_refused, refuse_person_pages
+from ui_mcp.introspection.person_pages import guarded, person_page_refused, refuse_person_pages
 from ui_mcp.jsontypes import JsonObject
 
 R = TypeVar("R")
 _numbers = itertools.count(1)  # module level, so that the stage uids of all browsers differ
-_MAX_PROBLEMS = 50
 _REQUEST_SECONDS = 0.5
-_RECENT_SECONDS = 0.05
 _ERRORS: dict[str, type[IntrospectError]] = {
     kind.code: kind
     for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError)
@@ -51,42 +51,47 @@ class DialogOpenError(Exception):
     """A native dialog blocks the page."""
 
 
-class DrivenPage:
-    """One page of a browser, with the events that it reported."""
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """An open native dialog."""
 
-    def __init__(self, page: Page, prefixes: Iterator[str], downloads: Path | None = None) -> None:
-        self.page = page
+    type: str
+    message: str
+    default_value: str
+    session: Session
+
+
+class DrivenPage:
+    """One page of a browser, with what it reported."""
+
+    def __init__(self, connection: Connection, attached: JsonObject, setup: TabSetup, prefixes: Iterator[str]) -> None:
         self.number = next(_numbers)
         self.prefix = ""
         self.dialog: Dialog | None = None
-        self.downloads = downloads
-        """Where downloads are saved; None leaves them to the browser."""
+        self._dialog_opened = asyncio.Event()
+        self.activity = PageActivity(lambda: self.tab.url)
+        self.tab = Tab(connection, attached, setup, self._watch)
+        self.keyboard = Keyboard(self.tab.session)
+        self.mouse = Mouse(self.tab, self.keyboard)
         self._prefixes = prefixes
-        self._session: CDPSession | None = None
         self._script: FrameScript | None = None
-        self._frames = ForeignFrames(page, prefixes)
+        self._frames = ForeignFrames(self.tab, prefixes)
+        self._size: JsonObject = {"width": 0, "height": 0}
         self._last_capture: tuple[CaptureRequest, JsonObject] | None = None
-        self._problems: list[str] = []
         self._failed_bindings: list[str] = []
         """Problems with bindings that the last capture reported."""
-        self._requests: dict[Request, float] = {}
-        self._finished = anyio.Event()
-        self._dialog_opened = asyncio.Event()
         self._blocked: set[asyncio.Future[Any]] = set()
         """Calls that wait for a dialog to be answered; referenced here so that they are not garbage collected."""
-        page.on("dialog", self._on_dialog)
-        page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self._note(f"error: {error}"))
-        page.on("response", self._on_response)
-        page.on("request", self._on_request)
-        page.on("requestfinished", self._on_finished)
-        page.on("requestfailed", self._on_failed)
-        page.on("download", self._on_download)
+
+    def _watch(self, session: Session) -> None:
+        self.activity.watch(session)
+        session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(event, session))
+        session.on("Page.javascriptDialogClosed", lambda _: self._on_dialog_closed())
 
     @property
     def urls(self) -> list[str]:
         """The URLs of the page and its frames."""
-        return [frame.url for frame in self.page.frames]
+        return [frame.url for frame in self.tab.frames]
 
     async def require_allowed(self) -> None:
         """Check that neither the page nor a frame in it is a person's page.
@@ -97,11 +102,18 @@ class DrivenPage:
         refuse_person_pages(self.urls)
         if self.dialog is not None:
             return  # while a dialog is open, scripts do not run
-        session = await self._cdp_session()
-        check = session.send("Runtime.evaluate", {"expression": guarded("true"), "returnByValue": True})
         with suppress(DialogOpenError):
-            if (await self.unless_dialog(check))["result"].get("value") is None:
+            if await self.unless_dialog(self._is_persons()):
                 raise person_page_refused()
+
+    async def _is_persons(self) -> bool:
+        await self.tab.wait_known()
+        refuse_person_pages(self.urls)
+        check = {"expression": guarded("true"), "returnByValue": True}
+        try:
+            return (await self.tab.session.send("Runtime.evaluate", check))["result"].get("value") is None
+        except DevToolsError as error:
+            raise UiNoStagesError("The page is gone", reason="GONE") from error
 
     async def capture(self, request: CaptureRequest) -> JsonObject:
         """Read the page; while a native dialog is open, return what the same request read last, else no nodes."""
@@ -112,13 +124,13 @@ class DrivenPage:
             script = self._frames.by_prefix(prefix_of(root)) or await self._main_script()
             captured = await self.unless_dialog(self._with_frames(script, captured, request))
             self._last_capture = (request, captured)
+            self._size = {side: captured["stage"][side] for side in ("width", "height")}
             return captured
         except DialogOpenError:
             # Scripts stand still while a dialog is open, so the page still shows that.
             if self._last_capture is not None and self._last_capture[0] == request:
                 return self._last_capture[1]
-            size = self.page.viewport_size or {"width": 0, "height": 0}
-            stage = {"title": self.page.url, "showing": True, "x": 0, "y": 0, **size, "kind": "stage", "nodes": []}
+            stage = {"title": self.tab.url, "showing": True, "x": 0, "y": 0, **self._size, "kind": "stage", "nodes": []}
             return {"focus": {"uid": None}, "stage": stage}
 
     async def call(self, request: JsonObject) -> JsonObject:
@@ -164,9 +176,9 @@ class DrivenPage:
     async def title(self) -> str:
         """Return the page's title, or its URL while a dialog is open."""
         try:
-            return await self.unless_dialog(self.page.title())
+            return await self.unless_dialog(self.tab.title())
         except DialogOpenError:
-            return self.page.url
+            return self.tab.url
 
     async def answer_dialog(self, *, accept: bool, text: str | None) -> None:
         """Answer the open native dialog.
@@ -177,10 +189,8 @@ class DrivenPage:
         dialog, self.dialog = self.dialog, None
         if dialog is None:
             raise UiActionFailedError("No dialog is open", reason="NO_DIALOG")
-        if accept:
-            await dialog.accept(text or dialog.default_value)
-        else:
-            await dialog.dismiss()
+        answer = {"accept": accept, "promptText": (text or dialog.default_value) if accept else ""}
+        await dialog.session.send("Page.handleJavaScriptDialog", answer)
 
     def dialog_stage(self, index: int) -> JsonObject:
         """Return the open dialog as a stage without nodes."""
@@ -197,9 +207,9 @@ class DrivenPage:
         try:
             await self.call({"op": "idle"})
             with anyio.move_on_after(_REQUEST_SECONDS):
-                await self._wait_recent_requests()
+                await self.activity.wait_recent_requests()
             if self._script is None:
-                await self.page.wait_for_load_state("domcontentloaded")
+                await self.unless_dialog(self.tab.wait_document())
         except DialogOpenError:
             return
 
@@ -207,14 +217,13 @@ class DrivenPage:
         """Return a screenshot of the viewport or of one element."""
         await self.require_allowed()
         size = await self.call({"op": "box", "target": request.ref.json()}) if request.ref else None
-        viewport = self.page.viewport_size or await self.page.evaluate("({width: innerWidth, height: innerHeight})")
-        clip = size or {"x": 0, "y": 0, **viewport}
+        clip = size or {"x": 0, "y": 0, **await self._viewport()}
         scale = min(1.0, request.max_width / clip["width"]) if request.max_width and clip["width"] else 1.0
         if request.annotate:
             await self.call({"op": "annotate"})
         try:
-            session = await self._cdp_session()
-            screenshot = session.send("Page.captureScreenshot", {"format": "png", "clip": {**clip, "scale": scale}})
+            shot = {"format": "png", "clip": {**clip, "scale": scale}}
+            screenshot = self.tab.session.send("Page.captureScreenshot", shot)
             png = base64.b64decode((await self.unless_dialog(screenshot))["data"])
             await self.require_allowed()  # again: the page may have navigated meanwhile
             return png
@@ -223,6 +232,12 @@ class DrivenPage:
         finally:
             if request.annotate:
                 await self.call({"op": "clear"})
+
+    async def _viewport(self) -> JsonObject:
+        try:
+            return dict(await self.unless_dialog(self.tab.evaluate("({width: innerWidth, height: innerHeight})")))
+        except DialogOpenError as error:
+            raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
 
     async def set_files(self, target: JsonObject, paths: Sequence[str]) -> None:
         """Set the files of a file input.
@@ -238,24 +253,13 @@ class DrivenPage:
         try:
             handle = {"files": list(paths), "objectId": await script.element(target)}
             await script.session.send("DOM.setFileInputFiles", handle)
-        except (PlaywrightError, KeyError) as error:
+        except (DevToolsError, KeyError) as error:
             raise UiActionFailedError("The node is not a file input", reason="UNSUPPORTED_TARGET_TYPE") from error
 
     def drain(self) -> list[str]:
         """Return and clear the problems of the page."""
-        problems, self._problems, self._failed_bindings = self._problems + self._failed_bindings, [], []
-        return problems
-
-    async def _wait_recent_requests(self) -> None:
-        """Wait for requests younger than 50 ms; older ones may be long polls that never end."""
-        while True:
-            now = anyio.current_time()
-            ages = [now - begun for begun in self._requests.values() if now - begun < _RECENT_SECONDS]
-            if not ages:
-                return
-            self._finished = anyio.Event()
-            with anyio.move_on_after(_RECENT_SECONDS - min(ages)):
-                await self._finished.wait()
+        failed, self._failed_bindings = self._failed_bindings, []
+        return self.activity.drain() + failed
 
     async def _evaluate(self, request: JsonObject) -> JsonObject:
         foreign = self._frames.by_prefix(prefix_of(request))
@@ -264,13 +268,14 @@ class DrivenPage:
         for attempt in range(3):
             try:
                 return await (await self._main_script()).call(request)
-            except (PlaywrightError, KeyError) as error:
+            except (DevToolsError, KeyError) as error:
                 # The page has navigated: the isolated context is destroyed, and all uids of that document with it.
                 self._script = None
                 self._frames.forget()
-                if attempt == 2 or self.page.is_closed():
+                if attempt == 2 or self.tab.is_closed:
                     raise UiNoStagesError("The page is gone", reason="GONE") from error
-                await self.page.wait_for_load_state("domcontentloaded")
+                with suppress(DevToolsError):
+                    await self.tab.wait_document()
         raise AssertionError
 
     async def _evaluate_in_frame(self, frame: FrameScript, request: JsonObject) -> JsonObject:
@@ -280,7 +285,7 @@ class DrivenPage:
             if "x" in answer and request["op"] in {"spot", "box", "content"}:
                 x, y = await frame.offset()
                 answer |= {"x": answer["x"] + x, "y": answer["y"] + y}
-        except (PlaywrightError, KeyError) as error:
+        except (DevToolsError, KeyError) as error:
             self._frames.forget(frame)
             raise UiNodeNotFoundError("The frame of this node is gone") from error
         return answer
@@ -294,72 +299,33 @@ class DrivenPage:
         inner: dict[str, list[JsonObject]] = {}
         offsets: dict[str, tuple[float, float]] = {}
         for holder, frame in (await self._frames.below(script, holders)).items():
-            with suppress(PlaywrightError, KeyError):
+            try:
                 answer = await frame.call({"op": "capture", "ask": replace(request, root=None).json()})
                 if "error" not in answer:
                     inner[holder] = (await self._with_frames(frame, answer, request))["stage"]["nodes"]
                     offsets[holder] = await frame.offset()
+            except (DevToolsError, KeyError):
+                self._frames.forget(frame)  # it has another document by now
+                inner.pop(holder, None)
         nodes = spliced(records, inner, offsets)
         return {**captured, "stage": {**captured["stage"], "nodes": nodes}}
 
     async def _main_script(self) -> FrameScript:
         if self._script is None:
-            session = await self._cdp_session()
-            frames = await session.send("Page.getFrameTree")
             self.prefix = next(self._prefixes)
-            self._script = await FrameScript.inject(session, frames["frameTree"]["frame"]["id"], self.prefix)
+            self._script = await FrameScript.inject(self.tab.session, self.tab.target_id, self.prefix)
         return self._script
 
     def owns(self, prefix: str) -> bool:
         """Return whether uids of the page or of a frame in it begin with `prefix`."""
         return bool(prefix) and (self.prefix == prefix or self._frames.by_prefix(prefix) is not None)
 
-    async def _cdp_session(self) -> CDPSession:
-        if self._session is None:
-            self._session = await self.page.context.new_cdp_session(self.page)
-        return self._session
-
-    def _on_dialog(self, dialog: Dialog) -> None:
-        self.dialog = dialog
+    def _on_dialog(self, event: JsonObject, session: Session) -> None:
+        self.dialog = Dialog(event["type"], event["message"], event.get("defaultPrompt", ""), session)
         self._dialog_opened.set()
 
-    def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self._note(f"console: {message.text}")
-
-    def _on_response(self, response: Response) -> None:
-        if response.status >= 400:
-            self._note(f"request: {response.status} {response.request.method} {response.url}")
-
-    def _on_request(self, request: Request) -> None:
-        self._requests[request] = anyio.current_time()
-
-    def _on_finished(self, request: Request) -> None:
-        self._requests.pop(request, None)
-        self._finished.set()
-
-    def _on_failed(self, request: Request) -> None:
-        self._on_finished(request)
-        self._note(f"request: failed {request.method} {request.url} {request.failure or ''}".rstrip())
-
-    async def _on_download(self, download: Download) -> None:
-        name = download.suggested_filename
-        try:
-            failed = await download.failure()
-            place = self.downloads / f"{next(_numbers)}-{Path(name).name}" if self.downloads and not failed else None
-            if place is not None:
-                await download.save_as(place)
-        except PlaywrightError as error:
-            failed = error.message
-            place = None
-        self._note(
-            f"download: {name} " + (f"failed: {failed}" if failed else f"saved as {place}" if place else "finished")
-        )
-
-    def _note(self, problem: str) -> None:
-        if is_person_page(self.page.url):
-            return
-        self._problems = [*self._problems, problem][-_MAX_PROBLEMS:]
+    def _on_dialog_closed(self) -> None:
+        self.dialog = None  # a person may have answered it
 
     def _unblocked(self, task: "asyncio.Future[Any]") -> None:
         self._blocked.discard(task)

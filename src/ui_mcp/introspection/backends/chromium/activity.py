@@ -1,0 +1,109 @@
+"""What a page reports while it runs: requests, console messages, errors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio
+
+from ui_mcp.introspection.backends.chromium.devtools import Session
+from ui_mcp.introspection.backends.chromium.tab import thrown
+from ui_mcp.introspection.person_pages import is_person_page
+from ui_mcp.jsontypes import JsonObject
+
+MAX_PROBLEMS = 50
+RECENT_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """A request of the page without a complete response."""
+
+    method: str
+    url: str
+    begun: float
+
+
+class PageActivity:
+    """The requests under way and the problems of one page and its frames."""
+
+    def __init__(self, page_url: Callable[[], str]) -> None:
+        self._page_url = page_url
+        self._pending: dict[str, PendingRequest] = {}
+        self._problems: list[str] = []
+        self._finished = anyio.Event()
+
+    def watch(self, session: Session) -> None:
+        """Take the events of the page's own session or of a frame's."""
+        session.on("Runtime.consoleAPICalled", self._on_console)
+        session.on("Runtime.exceptionThrown", lambda event: self.note(f"error: {thrown(event['exceptionDetails'])}"))
+        session.on("Log.entryAdded", self._on_log)
+        session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.responseReceived", self._on_response)
+        session.on("Network.loadingFinished", self._on_finished)
+        session.on("Network.loadingFailed", self._on_failed)
+
+    def note(self, problem: str) -> None:
+        """Add a problem, unless the page is a person's."""
+        if not is_person_page(self._page_url()):
+            self._problems = [*self._problems, problem][-MAX_PROBLEMS:]
+
+    def drain(self) -> list[str]:
+        """Return and clear the problems."""
+        problems, self._problems = self._problems, []
+        return problems
+
+    async def wait_recent_requests(self) -> None:
+        """Wait for requests younger than 50 ms; older ones may be long polls that never end."""
+        while True:
+            now = anyio.current_time()
+            ages = [now - request.begun for request in self._pending.values() if now - request.begun < RECENT_SECONDS]
+            if not ages:
+                return
+            self._finished = anyio.Event()
+            with anyio.move_on_after(RECENT_SECONDS - min(ages)):
+                await self._finished.wait()
+
+    def _on_console(self, event: JsonObject) -> None:
+        if event["type"] in {"error", "assert"}:
+            self.note(f"console: {' '.join(map(_shown, event['args']))}")
+
+    def _on_log(self, event: JsonObject) -> None:
+        if event["entry"]["level"] == "error":
+            self.note(f"console: {event['entry']['text']}")
+
+    def _on_request(self, event: JsonObject) -> None:
+        request = event["request"]
+        if not request["url"].endswith("/favicon.ico"):  # which only the browser wants
+            self._pending[event["requestId"]] = PendingRequest(request["method"], request["url"], anyio.current_time())
+
+    def _on_response(self, event: JsonObject) -> None:
+        response, request = event["response"], self._pending.get(event["requestId"])
+        if request is not None and response["status"] >= 400:
+            self.note(f"request: {response['status']} {request.method} {response['url']}")
+
+    def _on_finished(self, event: JsonObject) -> None:
+        self._pending.pop(event["requestId"], None)
+        self._finished.set()
+
+    def _on_failed(self, event: JsonObject) -> None:
+        request = self._pending.get(event["requestId"])
+        self._on_finished(event)
+        if request is not None:
+            self.note(f"request: failed {request.method} {request.url} {event.get('errorText', '')}".rstrip())
+
+
+def _shown(value: JsonObject) -> str:
+    """Return a value of the page as its console shows it."""
+    if "value" in value and not isinstance(value["value"], dict | list):
+        return _plain(value["value"])
+    return str(value.get("description") or value.get("unserializableValue") or value["type"])
+
+
+def _plain(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case _:
+            return str(value)
