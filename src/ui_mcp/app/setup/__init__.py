@@ -1,0 +1,1 @@
+"""Enters ui-mcp into the configuration of MCP hosts: `ui-mcp setup`."""

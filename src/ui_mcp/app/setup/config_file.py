@@ -1,0 +1,101 @@
+"""One configuration file of a host: what it will be, shown as a difference, then written with a backup."""
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+from ui_mcp.app.setup import jsonc, toml_text, yaml_text
+from ui_mcp.errors import ConfigError, DiskError
+from ui_mcp.files import write_atomic
+from ui_mcp.jsontypes import Json, JsonObject
+
+Edit = Callable[[str, Sequence[str], JsonObject | None], str]
+FORMATS: Mapping[str, tuple[Callable[[str], Json], Edit]] = {
+    "json": (jsonc.parse, jsonc.edited),
+    "toml": (toml_text.parse, toml_text.edited),
+    "yaml": (yaml_text.parse, yaml_text.edited),
+}
+BACKUP = ".before-ui-mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before and after; `before` is None if there is no such file."""
+
+    file: Path
+    before: str | None
+    after: str
+
+    @property
+    def is_none(self) -> bool:
+        return (self.before or "") == self.after
+
+    def diff(self) -> str:
+        """Return the difference as lines with + and -."""
+        lines = difflib.unified_diff((self.before or "").splitlines(), self.after.splitlines(), lineterm="", n=2)
+        return "\n".join(line for line in lines if not line.startswith(("---", "+++")))
+
+    def write(self) -> Path | None:
+        """Write the file, keeping its permissions; return the copy of what was there before, if anything was.
+
+        Raises:
+            DiskError: it cannot be written.
+        """
+        # People keep such files elsewhere and link to them.
+        place = self.file.resolve()
+        backup = None
+        try:
+            mode = place.stat().st_mode & 0o777 if self.before is not None else 0o644
+            if self.before is not None:
+                backup = self.file.with_name(f"{self.file.name}{BACKUP}")
+                if not backup.exists():  # the oldest one is what the person wrote alone
+                    write_atomic(backup, place.read_bytes(), mode=mode)
+            write_atomic(place, self.after.encode(), mode=mode)
+        except OSError as error:
+            raise DiskError(f"Cannot write {self.file}", error) from error
+        return backup
+
+
+def planned(file: Path, form: str, path: Sequence[str], value: JsonObject | None) -> Change:
+    """Return the change that sets or removes one entry and nothing else.
+
+    Raises:
+        ConfigError: the file cannot be read, is not in its format, or could not be edited without touching more.
+    """
+    parse, edit = FORMATS[form]
+    try:
+        before = file.read_bytes().decode() if file.exists() else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"Cannot read {file}: {error}") from error
+    try:
+        after = edit(before or "", path, value)
+        if _pruned(parse(after), path) != _pruned(_wanted(parse(before or ""), path, value), path):
+            raise ConfigError("other entries would change")
+    except ConfigError as error:
+        raise ConfigError(f"{file} was left as it is: {error.message}") from error
+    return Change(file, before, after)
+
+
+def _wanted(before: Json, path: Sequence[str], value: JsonObject | None) -> Json:
+    whole = deepcopy(before)
+    inner = whole
+    for key in path[:-1]:
+        if value is None and key not in inner:
+            return whole
+        inner = inner.setdefault(key, {})
+    if value is None:
+        inner.pop(path[-1], None)
+    else:
+        inner[path[-1]] = value
+    return whole
+
+
+def _pruned(whole: Json, path: Sequence[str]) -> Json:
+    """Leave out empty objects along the path: a table of TOML is gone with its last entry."""
+    if len(path) > 1 and isinstance(whole, dict) and path[0] in whole:
+        inner = _pruned(whole[path[0]], path[1:])
+        rest = {key: value for key, value in whole.items() if key != path[0]}
+        return {**rest, path[0]: inner} if inner != {} else rest
+    return whole

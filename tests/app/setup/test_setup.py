@@ -1,0 +1,104 @@
+"""`ui-mcp setup`: hosts are found, changes shown and written, and the host asked whether it sees us."""
+
+import json
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cli.command import ui_mcp as started
+from ui_mcp.app.setup.hosts import HOSTS
+
+ALL = [host.name for host in HOSTS]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name in ("home", "project"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "project"
+
+
+def ui_mcp(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with a home directory of its own beside the project."""
+    home = str(cwd.parent / "home")
+    return started(*arguments, cwd=cwd, **{"HOME": home, "USERPROFILE": home, **environment})
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.covers("HOST-SETUP-2")
+def test_every_host_is_set_up_and_removed_again(project: Path, tmp_path: Path) -> None:
+    done = ui_mcp("setup", "--yes", *ALL, cwd=project)
+    written = files(tmp_path)
+    again = ui_mcp("setup", "--yes", *ALL, cwd=project)
+    removed = ui_mcp("setup", "--yes", "--remove", *ALL, cwd=project)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sum("ui_mcp" in text or "ui-mcp" in text for text in written.values()) == len(HOSTS)
+    assert again.stdout.count("is as it should be") == len(HOSTS)
+    assert removed.returncode == 0
+    assert not any("mcp" in text and "--dir" in text for name, text in files(tmp_path).items() if "before" not in name)
+
+
+@pytest.mark.covers("HOST-SETUP-2")
+def test_a_dry_run_shows_the_change_and_writes_nothing(project: Path, tmp_path: Path) -> None:
+    (project / ".mcp.json").write_text('{"mcpServers": {"mine": {"command": "x"}}} // keep')
+    before = files(tmp_path)
+
+    done = ui_mcp("setup", "--dry-run", "claude-code", cwd=project)
+
+    assert files(tmp_path) == before
+    assert '"ui": {' in done.stdout
+    assert "Nothing was written" in done.stdout
+
+
+@pytest.mark.covers("HOST-SETUP-2")
+def test_claude_code_gets_a_directory_that_it_does_not_guard_unless_there_are_apps_already(project: Path) -> None:
+    ui_mcp("setup", "--yes", "claude-code", "cursor", cwd=project)
+    fresh = [json.loads((project / file).read_text()) for file in (".mcp.json", ".cursor/mcp.json")]
+    (project / ".claude" / "ui").mkdir(parents=True)
+    ui_mcp("setup", "--yes", "claude-code", cwd=project)
+    older = json.loads((project / ".mcp.json").read_text())
+
+    assert [entry["mcpServers"]["ui"]["args"][-3:] for entry in fresh] == [["mcp", "--dir", ".ui"]] * 2
+    assert older["mcpServers"]["ui"]["args"][-3:] == ["mcp", "--dir", ".claude/ui"]
+
+
+@pytest.mark.covers("HOST-SETUP-2")
+def test_a_file_that_cannot_be_read_is_left_and_the_other_hosts_are_set_up(project: Path, tmp_path: Path) -> None:
+    (project / ".mcp.json").write_text("{broken")
+
+    done = ui_mcp("setup", "--yes", "claude-code", "codex", cwd=project)
+
+    assert done.returncode == 1
+    assert "was left as it is: it is not JSON" in done.stdout
+    assert (project / ".mcp.json").read_text() == "{broken"
+    assert "ui" in tomllib.loads((tmp_path / "home" / ".codex" / "config.toml").read_text())["mcp_servers"]
+
+
+@pytest.mark.covers("HOST-SETUP-2")
+def test_a_name_that_no_host_has_is_answered_with_the_nearest(project: Path) -> None:
+    done = ui_mcp("setup", "claud-code", cwd=project)
+
+    assert done.returncode == 1
+    assert "Did you mean claude-code?" in done.stderr
+
+
+@pytest.mark.covers("HOST-SETUP-2")
+@pytest.mark.skipif(os.name == "nt", reason="a shell script stands for the host")
+def test_installed_hosts_are_found_and_asked_whether_they_see_us(project: Path, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "gemini").write_text("#!/bin/sh\necho '✓ ui: ui-mcp mcp (stdio) - Connected'\n")
+    (programs / "gemini").chmod(0o755)
+
+    done = ui_mcp("setup", "--yes", cwd=project, PATH=f"{programs}:/usr/bin:/bin")
+
+    assert [name for name in files(project) if name.endswith("json")] == [".gemini/settings.json"]
+    assert 'it says "✓ ui: ui-mcp mcp (stdio) - Connected"' in done.stdout
+    assert "trust the folder" in done.stdout
