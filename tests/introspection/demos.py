@@ -95,7 +95,7 @@ async def browser_demo(page: Path) -> AsyncIterator[Demo]:
 @asynccontextmanager
 async def debugged_chromium(profile: Path, page: str) -> AsyncIterator[dict[str, str]]:
     """Run a browser that shows `page` and listens for a debugger; yield its two addresses by their schemes."""
-    from ui_mcp.introspection.backends.chromium.process import ARGUMENTS
+    from ui_mcp.introspection.backends.chromium.transports import ARGUMENTS
 
     needs("chromium")
     quiet = ["--no-sandbox", *(argument for argument in ARGUMENTS if argument != "--no-startup-window")]

@@ -20,7 +20,7 @@ from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
 from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError
 from ui_mcp.introspection.backends.chromium.keyboard import Keyboard
-from ui_mcp.introspection.backends.chromium.process import BrowserProcess
+from ui_mcp.introspection.backends.chromium.transports import BrowserProcess
 from ui_mcp.introspection.target import until
 from ui_mcp.jsontypes import Json
 

@@ -6,17 +6,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
-from ui_mcp.app.setup import jsonc, toml_text, yaml_text
+from ui_mcp.app.setup import jsonc, toml_text
 from ui_mcp.errors import ConfigError, DiskError
 from ui_mcp.files import write_atomic
+from ui_mcp.gateway.config.editor import edited as rewritten
+from ui_mcp.gateway.config.parse import parse as parse_yaml
 from ui_mcp.jsontypes import Json, JsonObject
 
 Edit = Callable[[str, Sequence[str], JsonObject | None], str]
-FORMATS: Mapping[str, tuple[Callable[[str], Json], Edit]] = {
-    "json": (jsonc.parse, jsonc.edited),
-    "toml": (toml_text.parse, toml_text.edited),
-    "yaml": (yaml_text.parse, yaml_text.edited),
-}
 BACKUP = ".before-ui-mcp"
 
 
@@ -64,7 +61,7 @@ def planned(file: Path, form: str, path: Sequence[str], value: JsonObject | None
     Raises:
         ConfigError: the file cannot be read, is not in its format, or could not be edited without touching more.
     """
-    parse, edit = FORMATS[form]
+    parse, edit = _FORMATS[form]
     try:
         before = file.read_bytes().decode() if file.exists() else None
     except (OSError, UnicodeDecodeError) as error:
@@ -76,6 +73,19 @@ def planned(file: Path, form: str, path: Sequence[str], value: JsonObject | None
     except ConfigError as error:
         raise ConfigError(f"{file} was left as it is: {error.message}") from error
     return Change(file, before, after)
+
+
+def has_entry(file: Path, form: str, path: Sequence[str]) -> bool:
+    """Return whether a file has an entry; one that cannot be read has none."""
+    try:
+        found = _FORMATS[form][0](file.read_bytes().decode())
+    except (OSError, UnicodeDecodeError, ConfigError):
+        return False
+    for key in path:
+        if not isinstance(found, dict) or key not in found:
+            return False
+        found = found[key]
+    return True
 
 
 def _wanted(before: Json, path: Sequence[str], value: JsonObject | None) -> Json:
@@ -99,3 +109,49 @@ def _pruned(whole: Json, path: Sequence[str]) -> Json:
         rest = {key: value for key, value in whole.items() if key != path[0]}
         return {**rest, path[0]: inner} if inner != {} else rest
     return whole
+
+
+def _parse_yaml(text: str) -> JsonObject:
+    """Return what the text means.
+
+    Raises:
+        ConfigError: it is not YAML, or not a mapping.
+    """
+    found = parse_yaml(text.encode()) or {}
+    if not isinstance(found, dict):
+        raise ConfigError("it is not a mapping")
+    return found
+
+
+def _edited_yaml(text: str, path: Sequence[str], value: JsonObject | None) -> str:
+    """Return the text with the value at `path` replaced or added; None removes it.
+
+    Raises:
+        ConfigError: it is not YAML, or a comment would be lost.
+    """
+    whole = _parse_yaml(text)
+    *above, name = path
+    inner: JsonObject = whole
+    for key in above:
+        if not isinstance(inner.get(key), dict):
+            if value is None:
+                return text
+            inner[key] = {}
+        inner = inner[key]
+    if value is None:
+        if inner.pop(name, None) is None:
+            return text
+    else:
+        inner[name] = value
+    result = rewritten(text, whole)
+    lost = [line.strip() for line in text.splitlines() if "#" in line and line.strip() not in result]
+    if lost:
+        raise ConfigError(f"the comment {lost[0]!r} would be lost")
+    return result
+
+
+_FORMATS: Mapping[str, tuple[Callable[[str], Json], Edit]] = {
+    "json": (jsonc.parse, jsonc.edited),
+    "toml": (toml_text.parse, toml_text.edited),
+    "yaml": (_parse_yaml, _edited_yaml),  # with the editor of nlui.yaml, as far as that loses no comment
+}

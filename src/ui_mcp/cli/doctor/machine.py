@@ -1,4 +1,4 @@
-"""Checks of the machine: Python, the package and its built files, Lua, a browser, Java."""
+"""Checks of the machine: Python, the package and its built files, Lua, a browser, MCP hosts, Java."""
 
 import os
 import platform
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import anyio
 
+from ui_mcp.app.setup.config_file import has_entry
+from ui_mcp.app.setup.hosts import HOSTS
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
 from ui_mcp.errors import UiMcpError
 from ui_mcp.introspection.backends.chromium.launch import NO_BROWSER_HINT, executable
@@ -42,6 +44,7 @@ async def findings() -> list[Finding]:
         package(BUNDLE),
         await lua(),
         await anyio.to_thread.run_sync(browser),
+        await anyio.to_thread.run_sync(hosts, Path.cwd()),
         await anyio.to_thread.run_sync(java, BUNDLE / AGENT),
     ]
 
@@ -114,6 +117,18 @@ def browser() -> Finding:
     if said is None:
         return problem("browser", f"{found} does not start", NO_BROWSER_HINT)
     return ok("browser", f"{said} at {found}")
+
+
+def hosts(project: Path) -> Finding:
+    """Check which of the installed MCP hosts know this server."""
+    installed = [host for host in HOSTS if host.is_installed()]
+    connected = [host for host in installed if has_entry(host.config(project), host.form, host.path)]
+    names = ", ".join(host.title for host in installed if host not in connected)
+    if not connected:
+        what = f"none is set up for ui-mcp here; installed: {names}" if names else "none was found on this machine"
+        return note("hosts", what, "Run `ui-mcp setup`, or connect a host by hand as docs/hosts.md says.")
+    others = f"; others: {names}" if names else ""
+    return ok("hosts", f"set up: {', '.join(host.title for host in connected)}{others}")
 
 
 def java(agent: Path) -> Finding:

@@ -9,15 +9,14 @@ import anyio
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
 from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.backends.chromium.activity import Downloads, PageActivity
 from ui_mcp.introspection.backends.chromium.debugger import require_debugger
 from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError
-from ui_mcp.introspection.backends.chromium.downloads import Downloads
 from ui_mcp.introspection.backends.chromium.input import real_input
 from ui_mcp.introspection.backends.chromium.launch import open_closed_shadows, require_executable
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
-from ui_mcp.introspection.backends.chromium.process import BrowserProcess
 from ui_mcp.introspection.backends.chromium.tab import TabSetup
-from ui_mcp.introspection.backends.chromium.transports import connect_websocket
+from ui_mcp.introspection.backends.chromium.transports import BrowserProcess, connect_websocket
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import uid_prefixes
@@ -50,7 +49,7 @@ class BrowserBackend:
         self._pages: list[DrivenPage] = []
         """In order of opening; the last one has the focus."""
         self._acted: DrivenPage | None = None
-        self._downloads = Downloads(connection.browser, self._page_of_frame)
+        self._downloads = Downloads(connection.browser, self._activity_of_frame)
         self.wait_rendered: Callable[[], Awaitable[None]] | None = None
         """Waits until pages of our own server have rendered its replies to everything they sent."""
         connection.browser.on("Target.attachedToTarget", self._on_target)
@@ -266,8 +265,8 @@ class BrowserBackend:
         self._connection.session(event["sessionId"]).post("Runtime.runIfWaitingForDebugger")
         self._connection.browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
 
-    def _page_of_frame(self, frame_id: str) -> DrivenPage | None:
-        return next((driven for driven in reversed(self._pages) if driven.tab.owns_frame(frame_id)), None)
+    def _activity_of_frame(self, frame_id: str) -> PageActivity | None:
+        return next((driven.activity for driven in reversed(self._pages) if driven.tab.owns_frame(frame_id)), None)
 
     def _open_pages(self) -> list[DrivenPage]:
         self._pages = [driven for driven in self._pages if not driven.tab.is_closed]
