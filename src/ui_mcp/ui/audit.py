@@ -32,14 +32,14 @@ CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onApp
 _NEVER_DEAD = frozenset({"new", "mutate"})
 _BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
 _CHECKBOXES = frozenset({"sl-checkbox", "sl-switch"})
-_HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-if", "ui-visible"})
-_WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|(?:attr|class|style|event)-.+)")
+_HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-visible"})
+_WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|for|if|(?:attr|class|style|event)-.+)")
 _TEXT = r"""(?:"[^"]*"|'[^']*')"""
 _LITERAL = rf"(?:{_TEXT}|-?\d*\.?\d+|true|false|nil)"
 _STEP = r"(?:\d+|[A-Za-z_]\w*(?:\(\))?)(?:\[\d+\])*"
 _ARGUMENT = rf"(?:_|{_LITERAL}|{_STEP}(?:\.{_STEP})*)"
 _ELEMENT = rf"(?:\.\.|\d+|[A-Za-z_]\w*(?:\((?:\s*{_ARGUMENT}\s*(?:,\s*{_ARGUMENT}\s*)*)?\))?)(?:\[\d+\])*"
-_ELEMENTS = rf"(?:{_ELEMENT}(?:\.{_ELEMENT})*)"
+_ELEMENTS = rf"(?:(?:\.\.\.?)*{_ELEMENT}(?:\.{_ELEMENT})*)"
 _OPERAND = rf"(?:{_LITERAL}|{_ELEMENTS})"
 _PATH = re.compile(rf"!?\s*{_ELEMENTS}|{_OPERAND}\s*(?:[=!~<>]=|[<>])\s*{_OPERAND}")
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")

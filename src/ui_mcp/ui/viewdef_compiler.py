@@ -2,7 +2,9 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from html.parser import HTMLParser
 
 from ui_mcp.errors import ViewdefError
@@ -26,6 +28,8 @@ class Binding:
     """For lists: `ui-namespace` inside the list element."""
     item_wrapper: str = ""
     """For lists: `ui-item-wrapper`."""
+    inline: str = ""
+    """For `ui-for` and `ui-if`: the key of the viewdef made from their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,14 @@ class Viewdef:
     """The template as sent to pages: with binding positions added, otherwise unchanged."""
     bindings: tuple[Binding, ...]
     warnings: tuple[str, ...] = ()
+    inner: tuple["Viewdef", ...] = ()
+    """Made from the content of `ui-for` and `ui-if`."""
+
+    def whole(self) -> Iterator["Viewdef"]:
+        """Yield this viewdef and those inside it."""
+        yield self
+        for viewdef in self.inner:
+            yield from viewdef.whole()
 
 
 def checked_key(type_name: str, namespace: str) -> str:
@@ -77,6 +89,9 @@ _NAMES = {
     "ui-viewlist": "viewlist",
 }
 
+_INLINE = {"ui-for": ("ui-viewlist", "viewlist"), "ui-if": ("ui-view", "view")}
+"""Attributes whose content becomes a viewdef of its own, and what stands for them in the delivered template."""
+
 Attributes = list[tuple[str, str | None]]
 
 
@@ -86,17 +101,19 @@ def compile_viewdef(key: str, content: str) -> Viewdef:
     Raises:
         ViewdefError: there is no element to show, or more than one template.
     """
-    reader = _Reader(content)
+    reader = _Reader(key, content)
     if reader.templates > 1:
         raise ViewdefError("invalid viewdef: more than one <template>")
     bare = reader.templates == 0 or reader.others > 0
     if bare:
-        reader = _Reader(f"<template>{content}</template>")
+        reader = _Reader(key, f"<template>{content}</template>")
     if reader.elements == 0:
         raise ViewdefError("invalid viewdef: the template holds no element", key=key)
-    return Viewdef(key, reader.with_positions(), tuple(reader.bindings), (WRAPPED,) if bare else ())
+    warnings = (WRAPPED,) if bare else ()
+    return Viewdef(key, reader.with_positions(), tuple(reader.bindings), warnings, tuple(reader.inner))
 
 
+_CONDITION = re.compile(r"""\sui-if\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 _PATH_PART = re.compile(r"""(?:[^?"']|"[^"]*"|'[^']*')*""")
 
 
@@ -120,6 +137,17 @@ class _Element:
     namespace: str = ""
     list_at: int | None = None
     """Position of this element's list binding."""
+    inline: "_Inline | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Inline:
+    """An element with `ui-for` or `ui-if`: where its start tag begins and ends, and the position of its binding."""
+
+    attribute: str
+    start: int
+    content: int
+    position: int
 
 
 class _Walker(HTMLParser, ABC):
@@ -171,20 +199,33 @@ class _Walker(HTMLParser, ABC):
 class _Reader(_Walker):
     """Counts the top-level elements; collects the bindings below them and the offsets for their positions."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, key: str, html: str) -> None:
         self.templates = self.others = self.elements = 0
         self.bindings: list[Binding] = []
-        self._insertions: list[tuple[int, str]] = []
+        self.inner: list[Viewdef] = []
+        self._key = key
+        self._edits: list[tuple[int, int, str]] = []
         super().__init__(html)
+        self._close_inline(self.open, len(html), len(html))
 
     def with_positions(self) -> str:
-        """Return the text with the positions inserted."""
+        """Return the text with the positions inserted, and without the content of other viewdefs."""
         parts: list[str] = []
         last = 0
-        for at, text in self._insertions:
-            parts += (self._html[last:at], f' {POSITIONS}="{text}"')
-            last = at
+        for start, end, text in sorted(self._edits):
+            parts += (self._html[last:start], text)
+            last = end
         return "".join((*parts, self._html[last:]))
+
+    def handle_endtag(self, tag: str) -> None:
+        tags = [element.tag for element in self.open]
+        if tag in tags:
+            at = len(tags) - 1 - tags[::-1].index(tag)
+            closed = self.open[at:]
+            self._close_inline(closed[1:], self.tag_start, self.tag_start)
+            end = self._html.find(">", self.tag_start) + 1
+            self._close_inline(closed[:1], self.tag_start, end or len(self._html))
+        super().handle_endtag(tag)
 
     def start_element(self, element: _Element, attrs: Attributes) -> None:
         if not self.open:
@@ -200,6 +241,13 @@ class _Reader(_Walker):
         if inside is not None:
             self._item_namespace(inside, element.namespace)
             return
+        if any(outer.inline for outer in self.open):
+            return
+        inline = next((name for name in ("ui-if", "ui-for") if name in found), None)
+        if inline is not None:
+            self._bind_inline(element, inline, found)
+        if inline == "ui-if":
+            return
         self._bind(element, [name for name, _ in attrs if kind_of(name)], found)
 
     def _bind(self, element: _Element, names: list[str], found: dict[str, str]) -> None:
@@ -212,8 +260,51 @@ class _Reader(_Walker):
             positions.append(f"{len(self.bindings)} {name}")
             wrapper = found.get("ui-item-wrapper", "") if kind == "viewlist" else ""
             self.bindings.append(Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper))
+        if element.inline:
+            positions.append(f"{element.inline.position} ui-viewlist")
         if positions:
-            self._insertions.append((self.tag_start + 1 + len(element.tag), ";".join(positions)))
+            self._stamp(self.tag_start + 1 + len(element.tag), ";".join(positions))
+
+    def _stamp(self, at: int, positions: str) -> None:
+        self._edits.append((at, at, f' {POSITIONS}="{positions}"'))
+
+    def _bind_inline(self, element: _Element, attribute: str, found: dict[str, str]) -> None:
+        """Bind `ui-for` or `ui-if`; what is inside is compiled when the element ends."""
+        start, tag = self.tag_start, self.get_starttag_text() or ""
+        position = len(self.bindings)
+        bound, kind = _INLINE[attribute]
+        key = f"{self._key}.{attribute[3:]}-{position}"
+        self.bindings.append(
+            Binding(kind, bound, element.tag, found[attribute], element.namespace, element.namespace, inline=key)
+        )
+        element.inline = _Inline(attribute, start, start + len(tag), position)
+        if attribute == "ui-for":
+            name = re.search(r"\bui-for\b", tag, re.IGNORECASE)
+            if name is not None:
+                self._edits.append((start + name.start(), start + name.end(), bound))
+        elif element.tag in _VOID:
+            self._close_inline([element], start + len(tag), start + len(tag))
+
+    def _close_inline(self, elements: list[_Element], content_end: int, end: int) -> None:
+        for element in elements:
+            if element.inline is not None:
+                self._cut(element, element.inline, content_end, end)
+
+    def _cut(self, element: _Element, inline: _Inline, content_end: int, end: int) -> None:
+        binding = self.bindings[inline.position]
+        if inline.attribute == "ui-for":
+            body = self._html[inline.content : content_end]
+            self._edits.append((inline.content, content_end, ""))
+        else:
+            body = (
+                _CONDITION.sub("", self._html[inline.start : inline.content], count=1)
+                + self._html[inline.content : end]
+            )
+            stamp = f'{POSITIONS}="{inline.position} ui-view"'
+            placeholder = f'<{element.tag} {stamp} hidden ui-view="{escape(binding.text)}">'
+            closing = "" if element.tag in _VOID else f"</{element.tag}>"
+            self._edits.append((inline.start, end, placeholder + closing))
+        self.inner.append(compile_viewdef(binding.inline, f"<template>{body}</template>"))
 
     def _item_namespace(self, at: int, namespace: str) -> None:
         binding = self.bindings[at]

@@ -32,9 +32,11 @@ class ViewdefStore:
     ) -> None:
         """Create a store; it skips files for which `refusal` returns a reason."""
         self._refusal = refusal
-        self._viewdefs = {key: compile_viewdef(key, html) for key, html in builtin.items()}
+        self._viewdefs: dict[str, Viewdef] = {}
         self.problems: dict[str, str] = {}
         """Key → why its file could not be used."""
+        for key, html in builtin.items():
+            self._register(key, html)
 
     def __contains__(self, key: str) -> bool:
         return key in self._viewdefs
@@ -78,7 +80,8 @@ class ViewdefStore:
     def bundle(self, keys: Iterable[str] | None = None) -> str:
         """Return viewdefs as JSON text for a worker: key → [html, bindings], or false for one that is gone."""
         chosen = {key: self._viewdefs.get(key) for key in (self._viewdefs if keys is None else keys)}
-        return dumps({key: viewdef is not None and _as_rows(viewdef) for key, viewdef in chosen.items()})
+        whole = {one.key: _as_rows(one) for viewdef in chosen.values() if viewdef for one in viewdef.whole()}
+        return dumps({**dict.fromkeys(chosen, False), **whole})
 
     def forget(self, key: str) -> None:
         """Drop a viewdef whose file is gone; the built-in one, if any, is used again."""
@@ -89,7 +92,7 @@ class ViewdefStore:
 
     def _register(self, key: str, content: str) -> Viewdef:
         viewdef = compile_viewdef(key, content)
-        self._viewdefs[key] = viewdef
+        self._viewdefs.update({one.key: one for one in viewdef.whole()})
         self.problems.pop(key, None)
         return viewdef
 

@@ -24,6 +24,8 @@ local function as_list(v, rows, same)
 end
 
 local function item_object(s, b, row, element)
+  -- Rows written in place may be texts and numbers, which have no fields.
+  if b.inline and element ~= nil and type(element) ~= "table" then return { value = element, index = row } end
   if b.item_wrapper == "" or element == nil then return element end
   local x = views.rare(s)
   x.items = x.items or {}

@@ -109,6 +109,7 @@ local function dispatch(s, b)
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
   local v = paths.reader(b.path)(o, s[OBJECT])
   if b.kind == "viewlist" then views.listed(s, b.pos, v)
+  elseif b.kind == "view" and b.inline then views.branched(s, b.pos, v)
   elseif b.kind == "view" and b.wrapper then views.wrapped(s, b.pos, v)
   elseif b.kind == "view" then
     if not rawequal(v, s[b.slot]) then views.viewed(s, b.pos, v) end

@@ -28,6 +28,7 @@ local function binding(row, pos, shape)
   local kind, tag, text = row[1], row[3], row[4]
   local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text }
   b.namespace, b.item_namespace, b.item_wrapper = row[5], row[6], row[7]
+  b.inline = row[8] ~= "" and row[8] or nil
   local path, problem = paths.parse(text)
   if not path then
     b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2
@@ -47,6 +48,7 @@ end
 local function line(b)
   local tail
   if b.kind == "viewlist" then tail = format("listed(s, %d, v) ", b.pos)
+  elseif b.kind == "view" and b.inline then tail = format("branched(s, %d, v) ", b.pos)
   elseif b.kind == "view" and b.wrapper then tail = format("wrapped(s, %d, v) ", b.pos)
   elseif b.kind == "view" then tail = format("if not rawequal(v, s[%d]) then viewed(s, %d, v) end ", b.slot, b.pos)
   else tail = format("if v ~= s[%d] then changed(s, %d, v) end ", b.slot, b.pos) end
@@ -54,7 +56,7 @@ local function line(b)
   return format("do local o = up(s, %d) v = nil if o ~= nil then %send %send", b.path.ups, b.path.code, tail)
 end
 
-local HEAD = "local rawequal, rawget, changed, viewed, wrapped, listed, up, negate, compare = ..."
+local HEAD = "local rawequal, rawget, changed, viewed, wrapped, branched, listed, up, negate, compare = ..."
 local ONE = { HEAD, "return function(s, o) local v, here = nil, o", "end" }
 local ROWS = {
   HEAD,
@@ -73,7 +75,8 @@ local function compile(shape, bindings, frame)
   code[#code + 1] = frame[3]
   local views = E.views
   local make = load(concat(code, "\n"), "=view " .. shape.key)
-  return make(rawequal, rawget, views.changed, views.viewed, views.wrapped, views.listed, views.up, paths.negate, paths.compare), lines
+  local changed, viewed, wrapped, branched, listed = views.changed, views.viewed, views.wrapped, views.branched, views.listed
+  return make(rawequal, rawget, changed, viewed, wrapped, branched, listed, views.up, paths.negate, paths.compare), lines
 end
 
 -- The generated functions of one level: for a view, and for all rows of a list if they have no nested views.

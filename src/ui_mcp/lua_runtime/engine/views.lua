@@ -83,15 +83,28 @@ function views.changed(s, pos, v)
   end
 end
 
--- The object that the path of a binding starts from: `ups` variables above its parent.
+-- The binding that shows a view.
+local function place(s)
+  return s[PARENT] and s[PARENT][SHAPE][s[POSITION]]
+end
+
+-- The view that a `ui-if` belongs to, since that is no step of its own.
+local function without_branches(s)
+  while s and s[PARENT] and place(s).inline and place(s).kind == "view" do s = s[PARENT] end
+  return s
+end
+
+-- The object that the path of a binding starts from: `ups` variables above its parent. From a row of `ui-for`, one step
+-- leads to the object that has the list.
 function views.up(s, ups)
+  s = without_branches(s)
   local nav, in_row = s[OBJECT], s[ROW] ~= nil
   for _ = 1, ups do
     if s == nil then return nil end
-    if in_row then
+    if in_row and not place(s).inline then
       nav, in_row = s[PARENT][s[PARENT][SHAPE][s[POSITION]].slot], false
     else
-      s = s[PARENT]
+      s = without_branches(s[PARENT])
       nav, in_row = s and s[OBJECT], s and s[ROW] ~= nil
     end
   end
@@ -198,11 +211,21 @@ local function stand_in(parent, pos, row, object, namespace)
   if names_missing(parent, pos, row, kind) then return shape_of(viewdef, kind, "", "") end
 end
 
--- Replace `old` by a view of `object`, or keep it if the shape is the same; nil if it cannot be shown.
-local function fit(parent, pos, row, old, object, namespace, fallback)
+-- The shape for an object at a position; one with content of its own shows any object with that.
+local function shape_at(parent, pos, row, object, namespace, fallback)
+  local inline = parent[SHAPE][pos].inline
+  if inline then
+    local viewdef = object ~= nil and viewdefs.by_key[inline]
+    return viewdef and shape_of(viewdef, "", namespace, fallback) or nil
+  end
   local shape = shape_for(object, namespace, fallback)
   if not shape and row then shape = shape_for(object, ROW_NAMESPACE, "") end
-  shape = shape or stand_in(parent, pos, row, object, namespace)
+  return shape or stand_in(parent, pos, row, object, namespace)
+end
+
+-- Replace `old` by a view of `object`, or keep it if the shape is the same; nil if it cannot be shown.
+local function fit(parent, pos, row, old, object, namespace, fallback)
+  local shape = shape_at(parent, pos, row, object, namespace, fallback)
   if old and old[SHAPE] == shape then
     old[OBJECT] = object
     return old
@@ -236,6 +259,16 @@ function views.viewed(s, pos, v)
   show(s, pos, v)
 end
 
+-- The scan has read the condition of a `ui-if`.
+function views.branched(s, pos, v)
+  local b = s[SHAPE][pos]
+  local object = not paths.negate(v) and s[OBJECT] or nil
+  local child = s[b.slot + 1]
+  s[b.slot] = v
+  if rawequal(child and child[OBJECT], object) then return end
+  show(s, pos, object)
+end
+
 -- The scan has read a `ui-view` position with a wrapper.
 function views.wrapped(s, pos, v)
   local b = s[SHAPE][pos]
@@ -254,6 +287,7 @@ end
 function views.refit(s)
   for _, b in next, s[SHAPE].kids or {} do
     if b.kind == "viewlist" then E.lists.refit(s, b)
+    elseif b.inline then show(s, b.pos, not paths.negate(s[b.slot]) and s[OBJECT] or nil)
     else
       local wrap = s[RARE] and s[RARE].wraps and s[RARE].wraps[b.pos]
       local object = wrap and wrap.object
