@@ -8,12 +8,13 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import anyio
 
 from ui_mcp.processes import in_daemon_thread
 
+T = TypeVar("T")
 CHUNK = 64 * 1024
 """Bytes of one read: all that a pipe holds. A larger buffer would be mapped and unmapped by the kernel each time."""
 
@@ -105,6 +106,20 @@ def is_pollable(fd: int) -> bool:
         return False
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(fd))
+
+
+class Handover(Generic[T]):
+    """Gives one value to the one task that waits for it; with every message, so it must cost less than an event."""
+
+    def __init__(self) -> None:
+        self._future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    def give(self, value: T) -> None:
+        if not self._future.cancelled():  # as it is while the program ends
+            self._future.set_result(value)
+
+    async def wait(self) -> T:
+        return await self._future
 
 
 MAX_LINE = 64 * 1024 * 1024

@@ -65,17 +65,18 @@ class ClientConnection:
         self._handshake = Origin(principal, name, self._closing, self.queue, self._client_requests)
         self._in_flight: dict[rpc.RequestId, _InFlight] = {}
 
-    def receive(self, message: Json, send: SendMessage) -> Answering | None:
+    def receive(self, message: Json, send: SendMessage, scope: anyio.CancelScope | None = None) -> Answering | None:
         """Take a message and return the work of answering it; None if it needs no answer.
 
-        Whatever later messages depend on has happened on return: the handshake, and what can be cancelled.
+        Whatever later messages depend on has happened on return: the handshake, and what can be cancelled. A `scope`
+        in which the work will be awaited saves it one of its own; a client's cancellation cancels it.
         """
         kind = rpc.kind_of(message)
         _log.debug("%s %s", kind, message.get("method", "") if isinstance(message, dict) else "")
         _log.log(VALUES, "%s", message)
         match kind:
             case "request":
-                return self.answer(message, send)
+                return self.answer(message, send, scope)
             case "notification":
                 self._on_notification(message)
             case "response":
@@ -86,13 +87,13 @@ class ClientConnection:
                 return _ready(rpc.invalid(message))
         return None
 
-    def answer(self, message: JsonObject, send: SendMessage) -> Answering:
+    def answer(self, message: JsonObject, send: SendMessage, scope: anyio.CancelScope | None = None) -> Answering:
         """Take a request and return the work of answering it."""
         if message["method"] == "initialize":
             return _ready(self._initialize(message))
-        running = _InFlight()
-        self._in_flight[rpc.correlated(message["id"])] = running
-        return self._answered(message, send, running)
+        running = self._in_flight[rpc.correlated(message["id"])] = _InFlight(scope)
+        work = self._answered(message, send, running)
+        return work if scope is not None else _scoped(work, running)
 
     def begin_closing(self) -> None:
         """Let blocked calls and streams end with what they have: no more messages will come."""
@@ -110,17 +111,16 @@ class ClientConnection:
     async def _answered(self, message: JsonObject, send: SendMessage, running: _InFlight) -> Json:
         request_id: rpc.RequestId = message["id"]
         answer: JsonObject | None = None
-        with anyio.CancelScope() as running.scope:
-            try:
-                if not running.cancelled:
-                    answer = rpc.result(request_id, await self.service.result(self._request(message, send)))
-            except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
-                answer = results.failure(request_id, error)
-            finally:
-                # A client may reuse an id while the first request with it still runs.
-                key = rpc.correlated(request_id)
-                if self._in_flight.get(key) is running:
-                    del self._in_flight[key]
+        try:
+            if not running.cancelled:
+                answer = rpc.result(request_id, await self.service.result(self._request(message, send)))
+        except Exception as error:  # noqa: BLE001 - the boundary where every failure becomes an answer
+            answer = results.failure(request_id, error)
+        finally:
+            # A client may reuse an id while the first request with it still runs.
+            key = rpc.correlated(request_id)
+            if self._in_flight.get(key) is running:
+                del self._in_flight[key]
         return None if running.cancelled else answer
 
     def _request(self, message: JsonObject, send: SendMessage) -> Request:
@@ -170,6 +170,12 @@ class ClientConnection:
             for one in messages
         ]
         return _all_answered([work for work in works if work is not None])
+
+
+async def _scoped(work: Answering, running: _InFlight) -> Json:
+    with anyio.CancelScope() as running.scope:
+        return await work
+    return None  # cancelled
 
 
 async def _all_answered(works: list[Answering]) -> Json:

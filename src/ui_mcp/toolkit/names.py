@@ -4,8 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ui_mcp.discovery import lazy
+
+if TYPE_CHECKING:
+    from difflib import get_close_matches
+else:
+    get_close_matches = lazy("difflib:get_close_matches")
 
 LIMIT = 64
 SEPARATOR = "__"

@@ -16,7 +16,6 @@ Run `nlui COMMAND --help` for more on a command.
 """
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,11 +28,14 @@ from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 from ui_mcp.version import bundled_version
 
 if TYPE_CHECKING:
+    from difflib import get_close_matches
+
     from ui_mcp.app.gateway_server import run_chat, run_http
     from ui_mcp.app.gateway_stdio import run_stdio
     from ui_mcp.cli.nlui.inspect import run_command
     from ui_mcp.gateway.config.configuration import GatewayOptions
 else:
+    get_close_matches = lazy("difflib:get_close_matches")
     run_chat = lazy("ui_mcp.app.gateway_server:run_chat")
     run_http = lazy("ui_mcp.app.gateway_server:run_http")
     run_stdio = lazy("ui_mcp.app.gateway_stdio:run_stdio")
@@ -234,7 +236,7 @@ def _meant(word: str) -> str | None:
     """Return the command most similar to a word that names no file."""
     if not word.isalpha() or Path(word).exists():
         return None
-    return next(iter(difflib.get_close_matches(word, COMMANDS, 1, 0.7)), None)
+    return next(iter(get_close_matches(word, COMMANDS, 1, 0.7)), None)
 
 
 def _older_spelling(words: Sequence[str]) -> list[str]:

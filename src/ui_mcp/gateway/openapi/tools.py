@@ -1,13 +1,13 @@
 """Turns operations into listed tools, and provides the `set_auth` tool."""
 
-import html
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.gateway.config.settings import Decision, Override, Selection, TargetSettings
 from ui_mcp.gateway.openapi.auth import DEFAULT, Credential, Credentials, Kind
@@ -21,6 +21,11 @@ from ui_mcp.toolkit.functions import parse
 from ui_mcp.toolkit.names import Unnamed, closest, is_legal, tool_names
 from ui_mcp.toolkit.schemas import input_schema
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result
+
+if TYPE_CHECKING:
+    from html import unescape
+else:
+    unescape = lazy("html:unescape")
 
 DESTRUCTIVE = frozenset({"delete", "remove", "destroy", "drop", "purge", "reset", "cancel", "revoke", "terminate"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"})
@@ -77,7 +82,7 @@ def plain(text: str) -> str:
         return ""
     # The bound keeps the search linear on hostile text.
     text = re.sub(r"<[^<>]{1,200}>", " ", text) if "<" in text else text
-    text = html.unescape(text) if "&" in text else text
+    text = unescape(text) if "&" in text else text
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text) if "](" in text else text
     text = re.sub(r"[`*#]+", "", text)
     return re.sub(r"\s+", " ", text).strip()

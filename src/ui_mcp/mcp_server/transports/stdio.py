@@ -1,13 +1,12 @@
 """MCP over stdin and stdout: one message per line, both eras on one connection."""
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 
 import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsonrpc.pipes import MAX_LINE, Line, LineSplitter, OversizedLine, PipeReader, Writer
+from ui_mcp.jsonrpc.pipes import MAX_LINE, Handover, Line, LineSplitter, OversizedLine, PipeReader, Writer
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.connection import Answering, ClientConnection
@@ -47,10 +46,8 @@ class _Pump:
         self._writer = writer
         self._tasks = tasks
         self._splitter = LineSplitter()
-        self._works: deque[Answering] = deque()
-        """What the next free worker answers."""
-        self._free: list[anyio.Event] = []
-        """One event per worker that waits for work."""
+        self._free: list[tuple[anyio.CancelScope, Handover[Answering]]] = []
+        """The workers that wait for work, each with the scope it runs in."""
         self._in_flight = 0
         self._idle = anyio.Event()
         self._attention = anyio.Event()
@@ -98,22 +95,26 @@ class _Pump:
         if self._in_flight >= MAX_IN_FLIGHT and rpc.kind_of(message) == "request":
             self._send(rpc.error(message["id"], rpc.INTERNAL_ERROR, "Too many requests at once"))
             return
-        work = self._client.receive(message, self._send_when_ready)
-        if work is not None:
-            self._in_flight += 1
-            self._works.append(work)
-            if self._free:
-                self._free.pop().set()
-            else:
-                self._tasks.start_soon(self._worker)
+        free = self._free.pop() if self._free else None
+        scope = anyio.CancelScope() if free is None else free[0]
+        work = self._client.receive(message, self._send_when_ready, scope)
+        if work is None:
+            self._free += [free] if free else []
+            return
+        self._in_flight += 1
+        if free is None:
+            self._tasks.start_soon(self._worker, scope, work)
+        else:
+            free[1].give(work)
 
-    async def _worker(self) -> None:
+    async def _worker(self, scope: anyio.CancelScope, work: Answering) -> None:
         """Answer one request after another: to start a task takes as long as to answer a small request."""
-        while self._works:
-            await self._answer(self._works.popleft())
-            if not self._works and len(self._free) < MAX_FREE:
-                self._free.append(free := anyio.Event())
-                await free.wait()
+        with scope:
+            await self._answer(work)
+            while not scope.cancel_called and len(self._free) < MAX_FREE:
+                handover = Handover[Answering]()
+                self._free.append((scope, handover))
+                await self._answer(await handover.wait())
 
     async def _answer(self, work: Answering) -> None:
         try:
