@@ -62,7 +62,7 @@ class ClientConnection:
         self._client_requests = ClientRequests()
         name = connection or f"session:{session_id or token_hex(16)}"
         self._modern = Origin(principal, name, self._closing, self.queue)
-        self._handshake = Origin(principal, name, self._closing, self.queue, self._client_requests)
+        self._handshake = Origin(principal, name, self._closing, self.queue, self._client_requests, self._subscribe)
         self._in_flight: dict[rpc.RequestId, _InFlight] = {}
 
     def receive(self, message: Json, send: SendMessage, scope: anyio.CancelScope | None = None) -> Answering | None:
@@ -94,6 +94,9 @@ class ClientConnection:
         running = self._in_flight[rpc.correlated(message["id"])] = _InFlight(scope)
         work = self._answered(message, send, running)
         return work if scope is not None else _scoped(work, running)
+
+    def _subscribe(self, uri: str, wanted: bool) -> bool:
+        return self.service.subscriptions.set(self.queue, uri, wanted=wanted)
 
     def begin_closing(self) -> None:
         """Let blocked calls and streams end with what they have: no more messages will come."""

@@ -1,5 +1,6 @@
 """One request being handled: what the client sent, and the way back to it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
@@ -27,6 +28,8 @@ class Origin:
     """Of the notifications that belong to no request of this client."""
     client_requests: ClientRequests | None = None
     """None if the client takes no requests: the modern era has none."""
+    subscribe: Callable[[str, bool], bool] | None = None
+    """Starts or ends the notifications about a URI; None in the modern era, which has streams for them."""
 
 
 class Request:
@@ -58,6 +61,7 @@ class Request:
             meta=self.meta,
             ask_client=self._ask_client if asks else None,
             ask_user=self._ask_user if asks and _takes_forms(self.client) else None,
+            subscribe=self.origin.subscribe,
             given=self._given(),
         )
 

@@ -56,19 +56,25 @@ class Subscriptions:
 
     async def subscribe(self, request: Request) -> JsonObject:
         """Handle `resources/subscribe`: idempotent, any URI."""
-        if not self._subscribe(request.origin.queue, request.params["uri"]):
+        if not self.set(request.origin.queue, request.params["uri"], wanted=True):
             raise rpc.RpcError(rpc.INVALID_PARAMS, "Too many subscriptions on this connection")
         return {}
 
     async def unsubscribe(self, request: Request) -> JsonObject:
         """Handle `resources/unsubscribe`: idempotent."""
-        queue, uri = request.origin.queue, request.params["uri"]
+        self.set(request.origin.queue, request.params["uri"], wanted=False)
+        return {}
+
+    def set(self, queue: NotificationQueue, uri: str, *, wanted: bool) -> bool:
+        """Start or end the notifications about a URI; return False if the connection has too many."""
+        if wanted:
+            return self._subscribe(queue, uri)
         queue.unsubscribe(uri)
         held = self._queues.get(queue, set())
         if uri in held:
             held.discard(uri)
             self._definition.announcements.interest(uri, -1)
-        return {}
+        return True
 
     async def listen(self, request: Request) -> JsonObject:
         """Handle `subscriptions/listen`: acknowledge, then forward notifications until either side ends the stream."""

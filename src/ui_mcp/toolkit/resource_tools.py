@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from ui_mcp.errors import UnknownToolError
+from ui_mcp.errors import RefusedError, UnknownToolError
 from ui_mcp.fields import Limit
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
@@ -92,8 +92,53 @@ def window(data: bytes, start: int, size: int) -> tuple[str, int]:
     return data[start:end].decode(), end
 
 
+@dataclass(frozen=True, slots=True)
+class SubscribeArgs:
+    """Which resource."""
+
+    uri: Annotated[str, "From resources__list, or made from a template."]
+
+
+_CHANGES_ONLY_ITS_CLIENT = Annotations(destructive=False, idempotent=True)
+
+
+@tool(
+    "resources__subscribe",
+    SubscribeArgs,
+    title="Subscribe to a resource",
+    annotations=_CHANGES_ONLY_ITS_CLIENT,
+    aliases=("resources.subscribe",),
+)
+async def subscribe(resources: ResourceSet, args: SubscribeArgs, call: Call) -> ToolResult:
+    """Have this connection notified (notifications/resources/updated) whenever the resource changes."""
+    return _set_subscription(args.uri, call, wanted=True)
+
+
+@tool(
+    "resources__unsubscribe",
+    SubscribeArgs,
+    title="End a subscription",
+    annotations=_CHANGES_ONLY_ITS_CLIENT,
+    aliases=("resources.unsubscribe",),
+)
+async def unsubscribe(resources: ResourceSet, args: SubscribeArgs, call: Call) -> ToolResult:
+    """End what resources__subscribe or resources/subscribe began."""
+    return _set_subscription(args.uri, call, wanted=False)
+
+
+def _set_subscription(uri: str, call: Call, *, wanted: bool) -> ToolResult:
+    if call.subscribe is None:
+        raise RefusedError(
+            "This connection has no notifications to subscribe to\n"
+            "Clients of 2026-07-28 open them with subscriptions/listen; others read again with resources__read."
+        )
+    if not call.subscribe(uri, wanted):
+        raise RefusedError("Too many subscriptions on this connection\nEnd some with resources__unsubscribe.")
+    return structured_result({"uri": uri, "subscribed": wanted})
+
+
 def resource_tools(resources: ResourceSet) -> Toolset:
-    return FunctionToolset(resources, [list_resources, list_templates, read_resource])
+    return FunctionToolset(resources, [list_resources, list_templates, read_resource, subscribe, unsubscribe])
 
 
 class Unlisted:

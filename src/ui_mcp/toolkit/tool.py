@@ -145,6 +145,8 @@ class Call:
     """Shows a message and a form to the client's user and returns the answer; None if the client cannot."""
     ask_client: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
     """Forwards a mounted server's request (method, parameters) to the client; None if the client takes no requests."""
+    subscribe: Callable[[str, bool], bool] | None = None
+    """Starts or ends the notifications about a URI; returns False if there are too many. None without notifications."""
     given: InputGiven | None = None
     """The client's answers to the `needs` of an earlier result."""
 

@@ -166,3 +166,16 @@ def test_an_app_may_name_its_root_instead_of_a_global(bench: Bench) -> None:
     for _ in range(2):
         bench.must("display", "adder")
         assert bench.run("local n = mcp.value.n mcp.value = nil return n") == 2
+
+
+@pytest.mark.covers("UI-MCPG-4")
+def test_an_app_that_ran_as_the_start_file_is_found_by_its_own_name(tmp_path: Path) -> None:
+    write(tmp_path, "lua/contact.lua", "book = {type = 'Contacts'} session:createAppVariable(book)")
+    write(tmp_path, "lua/other.lua", "other = {type = 'Other'}")
+    (tmp_path / "lua" / "main.lua").symlink_to("contact.lua")
+    bench = Bench(tmp_path)
+
+    bench.must("display", "other")
+    bench.must("display", "contact")
+
+    assert bench.run("return mcp.value.type") == "Contacts"

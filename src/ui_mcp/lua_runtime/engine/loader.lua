@@ -17,6 +17,13 @@ function loader.record_declaration(kind, name)
   if entry then entry[#entry + 1] = { kind, name } end
 end
 
+-- What each file made the root of the session; a file may be the start file and an app under two names.
+local roots = {}
+function loader.record_root(object)
+  if current then roots[current] = object end
+end
+function loader.root_of(path) return roots[path] end
+
 local function compile(path, chunk)
   local text, why = host.source(path)
   host.arm()

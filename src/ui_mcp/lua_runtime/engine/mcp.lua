@@ -34,28 +34,22 @@ local function global_name(name)
   return lower(sub(name, 1, 1)) .. sub(name, 2)
 end
 
--- Apps of ui-engine without a global: what their file made the root, by name.
-local roots = {}
-
 -- The app's global, after loading its file if needed; nil and a reason if there is none.
 local function app(name)
   if type(name) ~= "string" or name == "" then return nil, "name must be a non-empty string" end
   if find(name, "[/\\%z]") or find(name, "..", 1, true) then return nil, "app name " .. name .. " is refused" end
   local global = global_name(name)
   if env[global] ~= nil then return env[global] end
-  if roots[name] ~= nil then return roots[name] end
   local found = host.find(name)
   host.arm()
   if not found then return nil, "app global " .. global .. " not found" end
-  local before = E.mcp.value
   local ok, problem = limits.pcall(env.require, name)
   if not ok then return nil, tostring(problem) end
-  if env[global] == nil and type(E.mcp.value) == "table" and not rawequal(E.mcp.value, before) then
-    roots[name] = E.mcp.value
-    return roots[name]
-  end
-  if env[global] == nil then return nil, "app global " .. global .. " not found" end
-  return env[global]
+  -- Apps of ui-engine have no global: what their file made the root is the app.
+  local made = env[global]
+  if made == nil then made = E.loader.root_of(found) end
+  if made == nil then return nil, "app global " .. global .. " not found" end
+  return made
 end
 
 local function display(name)

@@ -13,6 +13,7 @@ session.prototype, session.create, session.removePrototype = prototypes.prototyp
 
 -- The engine binds variable 1 to mcp; an app's own root is shown inside it.
 function session:createAppVariable(object)
+  if not rawequal(object, E.mcp) then loader.record_root(object) end
   if E.mcp == nil then E.early_root = object
   elseif rawequal(object, E.mcp) then E.root = object
   else E.mcp.value = object end

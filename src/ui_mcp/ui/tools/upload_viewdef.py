@@ -30,8 +30,8 @@ class UploadViewdefArgs:
 async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> ToolResult:
     """Register an HTML template for a type and namespace, save it, and re-render every open view that uses it.
 
-    The same as writing viewdefs/TYPE.NAMESPACE.html; a file it replaces is kept as FILE.bak, and a folder that cannot
-    be written only costs the saving. A template without any element is refused and changes nothing.
+    The same as writing viewdefs/TYPE.NAMESPACE.html; a file it replaces is kept as FILE.bak. If it cannot be written,
+    it is used all the same. A template without any element is refused and changes nothing.
     """
     try:
         note = await host.running().sessions.upload_viewdef(f"{args.type}.{args.namespace}", args.content)
