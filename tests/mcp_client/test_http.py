@@ -22,10 +22,11 @@ from starlette.routing import Route
 from ui_mcp.errors import MountError, UpstreamError
 from ui_mcp.gateway.approvals.model import from_json, to_json
 from ui_mcp.jsonrpc.messages import VERSION_KEY
+from ui_mcp.jsonrpc.routing_headers import encoded
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client import oauth
 from ui_mcp.mcp_client.client import Options, connect
-from ui_mcp.mcp_client.http_headers import encoded, header_map, parameter_headers, request_headers
+from ui_mcp.mcp_client.http_headers import header_map, parameter_headers, request_headers
 from ui_mcp.mcp_client.transport import HttpUrl, SseUrl
 from ui_mcp.mcp_server.results import call_result
 from ui_mcp.mcp_server.tools import listed_tool

@@ -1,10 +1,10 @@
-"""HTTP headers that repeat parts of a modern request, by which proxies route: each must agree with the body."""
+"""Checks that the headers by which proxies route a modern request agree with its body."""
 
 import re
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 
 from ui_mcp.jsonrpc import messages as rpc
+from ui_mcp.jsonrpc import routing_headers as routing
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
@@ -12,28 +12,18 @@ from ui_mcp.mcp_server.transports.http import HEADER_MISMATCH
 from ui_mcp.toolkit.announcements import Announcement, ListChanged
 from ui_mcp.toolkit.tool import Call
 
-VERSION, METHOD, NAME = "mcp-protocol-version", "mcp-method", "mcp-name"
-PARAMETER = "mcp-param-"
-ANNOTATION = "x-mcp-header"
-"""In a tool's schema: the parameter is repeated as a header of this name after `Mcp-Param-`."""
-
-_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_WRAPPED = re.compile(r"=\?base64\?(.*)\?=")
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _DECIMAL = re.compile(r"(-?[0-9]+)(?:\.0+)?")
-_ANNOTATED_TYPES = ("string", "integer", "boolean")
 
 _DATA_KEYWORDS = ("default", "examples", "const", "enum")
 """Their values are data, not schemas."""
-_Path = tuple[str, ...]
-_Annotated = tuple[_Path, str, str]
+_Annotated = tuple[routing.Path, str, str]
 """Path, header and type of a parameter."""
 
 
 def check_unique(headers: Iterable[tuple[bytes, bytes]]) -> None:
     """Raise if a header by which proxies route occurs twice: they could read one and we the other."""
     names = [name.decode("latin-1") for name, _ in headers]
-    for name in (VERSION, METHOD, NAME):
+    for name in (routing.VERSION, routing.METHOD, routing.NAME):
         if names.count(name) > 1:
             raise _mismatch(f"{name} header appears more than once")
 
@@ -44,15 +34,15 @@ def check_headers(message: JsonObject, envelope: JsonObject, headers: Mapping[st
     Raises:
         RpcError: one differs or is missing.
     """
-    if VERSION not in headers or headers[VERSION] != envelope[rpc.VERSION_KEY]:
-        raise _mismatch(f"{VERSION} header does not match the protocol version in params._meta")
+    if routing.VERSION not in headers or headers[routing.VERSION] != envelope[rpc.VERSION_KEY]:
+        raise _mismatch(f"{routing.VERSION} header does not match the protocol version in params._meta")
     method = message["method"]
-    if headers.get(METHOD) != method:
-        raise _mismatch(f"{METHOD} header does not match the request's method")
-    key = _NAMED_BY.get(method, "")
+    if headers.get(routing.METHOD) != method:
+        raise _mismatch(f"{routing.METHOD} header does not match the request's method")
+    key = routing.NAMED_BY.get(method, "")
     named = message["params"].get(key)
-    if named is not None and _decoded(headers.get(NAME)) != named:
-        raise _mismatch(f"{NAME} header does not match the parameter {key!r}")
+    if named is not None and routing.decoded(headers.get(routing.NAME)) != named:
+        raise _mismatch(f"{routing.NAME} header does not match the parameter {key!r}")
 
 
 class ArgumentHeaders:
@@ -84,18 +74,18 @@ class ArgumentHeaders:
                 f"Mcp-Param-{token} header",
                 ".".join(path),
                 kind,
-                _at(arguments, path),
-                headers.get(PARAMETER + token.lower()),
+                routing.argument_at(arguments, path),
+                headers.get(routing.PARAMETER + token.lower()),
             )
 
 
 def _check_one(where: str, name: str, kind: str, argument: Json, header: str | None) -> None:
-    value = _text(argument)
+    value = routing.argument_text(argument)
     if header is None and value is None:
         return
     if header is None or value is None:
         raise _mismatch(f"{where} and the argument {name!r} must be given together")
-    if not _equal(kind, value, _decoded(header)):
+    if not _equal(kind, value, routing.decoded(header)):
         raise _mismatch(f"{where} does not match the argument {name!r}")
 
 
@@ -103,10 +93,10 @@ def _annotated(schema: JsonObject) -> list[_Annotated]:
     """Return path, header and type of every annotated parameter; none if any annotation is invalid."""
     found: dict[str, _Annotated] = {}
     for path, node in _positions(schema):
-        if ANNOTATION not in node:
+        if routing.ANNOTATION not in node:
             continue
-        token, kind = node[ANNOTATION], node.get("type")
-        if not isinstance(token, str) or not _TOKEN.fullmatch(token) or kind not in _ANNOTATED_TYPES:
+        token, kind = node[routing.ANNOTATION], node.get("type")
+        if not isinstance(token, str) or not routing.TOKEN.fullmatch(token) or kind not in routing.ANNOTATED_TYPES:
             return []
         if not path or token.lower() in found:
             return []
@@ -114,9 +104,9 @@ def _annotated(schema: JsonObject) -> list[_Annotated]:
     return list(found.values())
 
 
-def _positions(schema: Json) -> Iterator[tuple[_Path | None, JsonObject]]:
+def _positions(schema: Json) -> Iterator[tuple[routing.Path | None, JsonObject]]:
     """Yield every object inside a schema, and its path if only `properties` lead to it."""
-    waiting: list[tuple[_Path | None, Json]] = [((), schema)]
+    waiting: list[tuple[routing.Path | None, Json]] = [((), schema)]
     while waiting:
         path, node = waiting.pop()
         if not isinstance(node, dict):
@@ -129,22 +119,6 @@ def _positions(schema: Json) -> Iterator[tuple[_Path | None, JsonObject]]:
                 waiting += [(None, one) for one in (value if isinstance(value, list) else [value])]
 
 
-def _at(arguments: Json, path: _Path) -> Json:
-    for key in path:
-        arguments = arguments.get(key) if isinstance(arguments, dict) else None
-    return arguments
-
-
-def _text(value: Json) -> str | None:
-    """Return a value as clients write it into a header; None if they do not."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    try:
-        return str(value) if isinstance(value, str | int | float) else None
-    except ValueError:  # an integer of thousands of digits
-        return None
-
-
 def _equal(kind: str, value: str, header: str | None) -> bool:
     if kind == "integer" and header is not None:
         # 42 and 42.0 are one integer; compared as text, because a float would round large ones.
@@ -152,18 +126,6 @@ def _equal(kind: str, value: str, header: str | None) -> bool:
         if ours and theirs:
             return ours[1] == theirs[1]
     return header == value
-
-
-def _decoded(header: str | None) -> str | None:
-    """Return the value of a header; None if it is absent, or base64 that no client would write."""
-    wrapped = _WRAPPED.fullmatch(header) if header is not None else None
-    if wrapped is None:
-        return header
-    try:
-        decoded = b64decode(wrapped[1], validate=True)
-        return decoded.decode() if b64encode(decoded).decode() == wrapped[1] else None
-    except ValueError:
-        return None
 
 
 def _mismatch(text: str) -> rpc.RpcError:

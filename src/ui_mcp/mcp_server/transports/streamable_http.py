@@ -7,6 +7,7 @@ from secrets import token_hex
 import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
+from ui_mcp.jsonrpc.routing_headers import VERSION
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.connection import ClientConnection
@@ -28,7 +29,7 @@ from ui_mcp.mcp_server.versions import (
 CLIENT_ID = "ui-mcp/client_id"
 """The key in `_meta` by which a modern-era client marks several requests as its own."""
 
-_VERSION, _SESSION = routing_headers.VERSION, "mcp-session-id"
+_VERSION, _SESSION = VERSION, "mcp-session-id"
 _DEFAULT_VERSION = "2025-03-26"
 """Of requests in a session that do not name one."""
 _SESSIONLESS = frozenset(
