@@ -40,6 +40,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # Others are drawn by `pytest --hypothesis-profile=default`.
     settings.register_profile("quick", settings.get_profile("ci"), max_examples=_QUICK_EXAMPLES)
     settings.load_profile("quick" if config.getoption("quick") else "ci")
+    if config.getoption("quick"):
+        config.addinivalue_line("filterwarnings", "error")
+        # The collector tells of an unclosed socket later, in the middle of a test that has nothing to do with it.
+        config.addinivalue_line("filterwarnings", "default::ResourceWarning")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
