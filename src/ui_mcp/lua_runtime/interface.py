@@ -139,6 +139,7 @@ def stopped(pid: int) -> bool:
     """Return whether a process is stopped (by SIGSTOP or a debugger); False where /proc is missing."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name in parentheses may itself contain spaces and parentheses.
             return file.read().rpartition(b")")[2].split()[0] in {b"T", b"t"}
     except (OSError, IndexError):
         return False
@@ -192,6 +193,7 @@ def decode_reply(body: bytes) -> list[Scalar]:
         ValueError: it is not a list of scalars.
     """
     values = loads(body)
+    # The worker runs app code, which may have got hold of its pipe.
     if type(values) is not list or not values or not _KINDS.issuperset(map(type, values)):
         raise ValueError("not a message")
     return values
@@ -227,4 +229,5 @@ def raise_for_fault(reply: Reply, prefix: str = "") -> Reply:
     fault = reply.fault
     if fault is None:
         return reply
+    # A worker that was tampered with may send any code.
     raise ERRORS.get(fault.code, LuaError)(prefix + fault.message, traceback=fault.traceback)

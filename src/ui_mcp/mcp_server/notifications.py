@@ -23,6 +23,7 @@ QUIET_SECONDS = 0.1
 MAX_WAITING = 1024
 MAX_URIS = 10_000
 CHANNEL = "claude/channel"
+# A person waits for the answer to a chat message.
 _IMMEDIATE = "ui://chat/"
 
 

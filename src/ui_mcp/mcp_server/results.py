@@ -48,6 +48,7 @@ def failure(request_id: rpc.RequestId, error: Exception) -> JsonObject:
     match error:
         case rpc.RpcError():
             return rpc.error(request_id, error.code, error.message, error.data)
+        # Our own messages are written for the caller; those of other exceptions may quote anything.
         case UiMcpError():
             return rpc.error(request_id, rpc.INVALID_PARAMS, cleaned(error.message))
         case _:

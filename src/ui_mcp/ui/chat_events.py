@@ -147,6 +147,7 @@ async def _open_when_needed(host: UiServer, sessions: "SessionRegistry", announc
     with calling_for_subscribers(announcements, needed.set), anyio.move_on_after(QUIET_SECONDS):
         await needed.wait()
     stop()
+    # In a thread, because pages and calls are served meanwhile.
     await to_thread.run_sync(_import_chat)
     await _open_chat(host)
 

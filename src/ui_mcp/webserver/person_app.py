@@ -104,6 +104,7 @@ def entry_routes(access: Access, describe: Describe) -> list[BaseRoute]:
         code = _code(await request.body())
         if code is None:
             return NO_CODE.response()
+        # Codes are short enough to type, so the number of guesses has to be limited.
         if wait := access.wrong_codes.wait():
             message = f"Too many wrong codes; try again in {int(wait) + 1} s"
             response = Refused(429, "rate_limited", message).response()
@@ -173,6 +174,7 @@ def person_html(file: Path, nonces: PageNonces, *, frames: Sequence[str] = ()) -
     """Return a page with a new nonce for its requests and another (`{{nonce}}`) for its scripts and styles."""
     if not file.is_file():
         return PlainTextResponse(_MISSING, 500)
+    # New for every response: a nonce that repeats would admit an injected script that once saw it.
     script = token_urlsafe(16)
     html = file.read_text(encoding="utf-8").replace("{{nonce}}", script)
     html = html.replace("<head>", f'<head>\n<meta name="ui-nonce" content="{nonces.mint()}">', 1)
@@ -230,6 +232,7 @@ async def person_listening(
 
 def person_link(url: str, path: str = "") -> str:
     """Return the URL of a person's page, with a one-time code only if stdout is a terminal."""
+    # Output that is not a terminal may be a log or an agent's pipe, where a code does not belong.
     with suppress(OSError):
         if sys.stdout.isatty():
             return f"{url}/{path}#code={PersonKeys().new_code()}"

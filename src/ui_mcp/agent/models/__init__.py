@@ -77,6 +77,7 @@ def provider_of(settings: ModelSettings) -> str:
     """Return the provider's name; "auto" is decided by the address, and "scripted" without address and key."""
     if settings.provider != AUTO:
         return settings.provider
+    # A key without an address is enough for the vendor that most services imitate.
     if not settings.api_base:
         return FALLBACK if settings.api_key else SCRIPTED
     return next((name for name, one in providers().items() if one.serves(settings.api_base)), FALLBACK)

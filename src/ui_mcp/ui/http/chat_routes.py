@@ -24,6 +24,7 @@ def has_session_cookie(host: UiServer, connection: HTTPConnection) -> bool:
 
 async def principal_of_token(host: UiServer, token: str | None) -> Principal | None:
     """Return the principal of a chat token, or None if it is invalid."""
+    # Asked for each request, because a reconfiguration replaces the chat and its store.
     keys = AccessTokens((await host.chats.current()).store)
     token_id = await keys.verify(token or "")
     return await keys.holder(token_id) if token_id else None

@@ -125,12 +125,14 @@ class PageQueries:
             number, answer = int(data["id"]), str(data["answer"])
         except (ValueError, KeyError, TypeError) as error:
             raise WireError("Not an answer to a look") from error
+        # An answer that came too late would otherwise be kept for ever.
         if number in self._waiting:
             self._answers[number] = answer
             self._waiting[number].set()
 
     def close(self) -> None:
         """Fail all pending queries."""
+        # `ask` finds no answer under its number and raises.
         for arrived in self._waiting.values():
             arrived.set()
 
@@ -158,6 +160,7 @@ class Connection:
 
     async def receive(self, frame: str) -> None:
         """Let the session process a frame of the page; return when it is done."""
+        # An answer is no call into Lua, so it does not wait behind one.
         if frame.startswith(ANSWER):
             with suppress(WireError):
                 self.queries.on_answer(frame)
