@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ e2e: test-setup  ## the tests in a real browser
 
 bench: test-setup  ## measure every claim beside its rival and write docs/benchmarks.md
 	$(BIN)/python scripts/bench.py $(BENCHMARKS)
+
+hosts: test-setup  ## real MCP hosts from npm, driven by a scripted model (HOSTS="codex gemini" chooses)
+	@$(BIN)/python scripts/hosts.py $(HOSTS)
 
 soak: test-setup  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)

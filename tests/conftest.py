@@ -16,6 +16,7 @@ _PROGRAMS = frozenset(
         "e2e",
         "examples",
         "fuzz",
+        "hosts",
         "integration",
         "journeys",
         "packaging",

@@ -11,6 +11,7 @@ CROSS_CUTTING = {
     "e2e": "the page in a real browser",
     "examples": "the example apps",
     "fuzz": "random data at every border",
+    "hosts": "MCP hosts from npm",
     "integration": "several processes together",
     "isolation": "what foreign servers and documents cannot do",
     "journeys": "whole stories of users",

@@ -158,7 +158,7 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host(
         "qwen", "Qwen Code", ".qwen/settings.json", MCP_SERVERS, _plain, ("qwen",), (), check=("qwen", "mcp", "list"),
-        approve="Run `qwen mcp approve ui` in the project.",
+        approve="Run `qwen mcp approve ui` in the project, if `qwen mcp --help` has that command.",
     ),
     Host(
         "copilot", "Copilot CLI", "~/.copilot/mcp-config.json", MCP_SERVERS, _copilot, ("copilot",), ("~/.copilot",),

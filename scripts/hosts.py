@@ -1,0 +1,59 @@
+"""Installs MCP hosts from npm and drives them through tests/hosts; `make hosts` runs it.
+
+`python scripts/hosts.py [NAME…]` installs the newest version of the named hosts, by default of all, below
+`.clients/hosts`, at most once a day.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".clients" / "hosts"
+DAY = 24 * 60 * 60
+PACKAGES = {
+    "claude-code": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+    "qwen": "@qwen-code/qwen-code",
+    "cline": "cline",
+}
+
+
+def main(names: list[str]) -> int:
+    """Install and drive hosts; return pytest's exit code."""
+    unknown = set(names) - PACKAGES.keys()
+    if unknown:
+        print(f"No host {', '.join(sorted(unknown))}; there are: {', '.join(PACKAGES)}")
+        return 2
+    chosen = names or list(PACKAGES)
+    for name in chosen:
+        install(name)
+    tests = [f"tests/hosts/test_loop.py::test_a_host_goes_through_the_whole_loop[{name}]" for name in chosen]
+    environment = {**os.environ, "UI_MCP_HOSTS": str(FOLDER)}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *tests], cwd=ROOT, env=environment, check=False
+    ).returncode
+
+
+def install(name: str) -> None:
+    """Install one host with npm, unless that was done within a day."""
+    folder = FOLDER / name
+    lock = folder / "package-lock.json"
+    if lock.is_file() and time.time() - lock.stat().st_mtime < DAY:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    # A package of its own, else npm takes a name like "cline" for the folder.
+    (folder / "package.json").write_text(f'{{"name": "with-{name}", "private": true}}')
+    began = time.monotonic()
+    command = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", f"{PACKAGES[name]}@latest"]
+    subprocess.run(command, cwd=folder, check=True)
+    lock.touch()
+    print(f"{time.monotonic() - began:7.1f} s  install {name}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
