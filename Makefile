@@ -62,7 +62,7 @@ bench: test-setup  ## measure every claim beside its rival and write docs/benchm
 	$(BIN)/python scripts/bench.py $(BENCHMARKS)
 
 hosts: test-setup  ## real MCP hosts from npm, driven by a scripted model (HOSTS="codex gemini" chooses)
-	@$(BIN)/python scripts/hosts.py $(HOSTS)
+	@$(BIN)/python scripts/drive_hosts.py $(HOSTS)
 
 soak: test-setup  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from manifests import pack, write
 from smoke import smoke
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +55,9 @@ def main() -> int:
         step("try the sdist", lambda: smoke(command_in(from_sdist)))
         step(f"executable {name}", lambda: freeze(from_wheel, Path(scratch), name))
         step("try the executable", lambda: smoke([str(RELEASE / name)]))
-    for file in sorted(RELEASE.iterdir()):
+        step("bundle for Claude Desktop", lambda: pack(RELEASE / name, RELEASE / f"{Path(name).stem}.mcpb"))
+    step("manifests for hosts", lambda: write(RELEASE / "manifests"))
+    for file in sorted(file for file in RELEASE.iterdir() if file.is_file()):
         print(f"{file.stat().st_size / 1e6:8.1f} MB  {file.relative_to(ROOT)}")
     return 0
 

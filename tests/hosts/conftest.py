@@ -2,4 +2,4 @@
 
 import os
 
-collect_ignore_glob = [] if os.environ.get("UI_MCP_HOSTS") else ["test_loop.py"]
+collect_ignore_glob = [] if os.environ.get("UI_MCP_HOSTS") else ["test_loop.py", "test_manifests.py"]

@@ -1,6 +1,6 @@
 """Installs MCP hosts from npm and drives them through tests/hosts; `make hosts` runs it.
 
-`python scripts/hosts.py [NAME…]` installs the newest version of the named hosts, by default of all, below
+`python scripts/drive_hosts.py [NAME…]` installs the newest version of the named hosts, by default of all, below
 `.clients/hosts`, at most once a day.
 """
 
@@ -21,6 +21,8 @@ PACKAGES = {
     "qwen": "@qwen-code/qwen-code",
     "cline": "cline",
 }
+TOOLS = {"mcpb": "@anthropic-ai/mcpb"}
+"""What judges manifests, beside the hosts themselves."""
 
 
 def main(names: list[str]) -> int:
@@ -30,9 +32,10 @@ def main(names: list[str]) -> int:
         print(f"No host {', '.join(sorted(unknown))}; there are: {', '.join(PACKAGES)}")
         return 2
     chosen = names or list(PACKAGES)
-    for name in chosen:
+    for name in [*chosen, *TOOLS]:
         install(name)
     tests = [f"tests/hosts/test_loop.py::test_a_host_goes_through_the_whole_loop[{name}]" for name in chosen]
+    tests += ["tests/hosts/test_manifests.py"] if chosen == list(PACKAGES) else []
     environment = {**os.environ, "UI_MCP_HOSTS": str(FOLDER)}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *tests], cwd=ROOT, env=environment, check=False
@@ -49,7 +52,7 @@ def install(name: str) -> None:
     # A package of its own, else npm takes a name like "cline" for the folder.
     (folder / "package.json").write_text(f'{{"name": "with-{name}", "private": true}}')
     began = time.monotonic()
-    command = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", f"{PACKAGES[name]}@latest"]
+    command = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", f"{(PACKAGES | TOOLS)[name]}@latest"]
     subprocess.run(command, cwd=folder, check=True)
     lock.touch()
     print(f"{time.monotonic() - began:7.1f} s  install {name}", flush=True)
