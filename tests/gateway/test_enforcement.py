@@ -528,7 +528,11 @@ class Shifty:
 @asynccontextmanager
 async def mounted(folder: Path, server: Shifty) -> AsyncIterator[GatewayService]:
     around = GatewayContext(folder / "data", folder / "cache", server.connect, mode="guard")
-    settings = {"approvals": {"sync_wait_s": 0.3}, "mcp": {"servers": [{"name": "far", "command": "far"}]}}
+    settings = {
+        "approvals": {"sync_wait_s": 0.3},
+        "mcp": {"servers": [{"name": "far", "command": "far"}]},
+        "policy": {"pin_tools": False},
+    }
     async with GatewayService(read(GatewaySettings, settings), around).running() as found:
         await found.sources.ready()
         yield found

@@ -173,6 +173,10 @@ class PolicyEnforcer:
             call = replace(call, connection=row.connection)
         return await self._delivered(await self._questions.settled(approval_id, seconds), call)
 
+    async def ask(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> Approval:
+        """Ask a person about a call, and return at once."""
+        return await self._questions.ask(entry, arguments, call, verdict)
+
     async def ask_and_wait(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> ToolResult:
         """Ask a person about the call of an agent's step, and wait without limit for its outcome.
 

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -57,12 +57,14 @@ class Mount:
         state_changed: Callable[[str], None] = lambda _: None,
         logged: Callable[[JsonObject], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
+        admit: Callable[[str, str, Sequence[Tool]], Awaitable[Sequence[Tool]]] | None = None,
     ) -> None:
         self.settings = settings
         self._connect = connect
         self._changed = changed
         self._updated = updated
         self._state_changed = state_changed
+        self._admit = admit
         self._listeners = MountHandlers(self._on_list_changed, updated, self._on_stderr, logged, ending)
         self.boundary = Boundary(f"server {settings.name}", self._on_failure)
         self.requests = Boundary(f"server {settings.name}, a request", lambda _: None)
@@ -94,7 +96,6 @@ class Mount:
         status = self._status
         found = [*(self._connection.notes if self._connection else ()), *self._repeated]
         notes = {"notes": found} if found else {}
-        where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         return Health(
             self.name,
             "backend",
@@ -103,7 +104,7 @@ class Mount:
             status.error,
             status.restarts,
             status.since,
-            where,
+            self._where,
             pinned=self.settings.pinned,
             details={"stderr": list(status.stderr)[-20:], **notes},
         )
@@ -222,7 +223,7 @@ class Mount:
 
     async def _serve(self, connection: Connection) -> None:
         with anyio.fail_after(self.settings.start_timeout_s):
-            self._adopt(await connection.tools(Call()))
+            self._adopt(await self._listed(connection))
         self._connection = connection
         self._set_state("active")
         self._up.set()
@@ -249,7 +250,7 @@ class Mount:
             await self._relist.wait()
             self._relist = anyio.Event()  # before listing, so that a change during the request is not lost
             try:
-                self._adopt(await connection.tools(Call()))
+                self._adopt(await self._listed(connection))
             except UiMcpError as error:
                 _log.warning("%s: cannot list its tools: %s", self.name, error.message)
             self._changed("tools")
@@ -287,6 +288,19 @@ class Mount:
         connection = self._connection
         return connection if connection is not None and not connection.lost.is_set() else None
 
+    async def _listed(self, connection: Connection) -> Sequence[Tool]:
+        """Return the tools that the server lists, without those that are held back."""
+        tools = await connection.tools(Call())
+        return await self._admit(self.name, self._where, tools) if self._admit else tools
+
+    def relist(self) -> None:
+        """Ask the server for its tools again."""
+        self._relist.set()
+
+    @property
+    def _where(self) -> str:
+        return self.settings.url or " ".join((self.settings.command, *self.settings.args))
+
     def _adopt(self, tools: Sequence[Tool]) -> None:
         first: dict[str, Tool] = {}
         for tool in tools:
@@ -297,9 +311,8 @@ class Mount:
         ]
         kept = [tool for tool in first.values() if _selected(tool.name, self.settings) and self._is_shallow(tool)]
         names = tool_names(self.name, [Unnamed(tool.name, tool.name) for tool in kept])
-        where = self.settings.url or " ".join((self.settings.command, *self.settings.args))
         self._entries = tuple(
-            Entry(replace(tool, name=name, aliases=()), self.name, "backend", tool.name, server=where)
+            Entry(replace(tool, name=name, aliases=()), self.name, "backend", tool.name, server=self._where)
             for name, tool in zip(names, kept, strict=True)
         )
         self._by_name = {entry.name: entry for entry in self._entries}

@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.abc import TaskGroup
 
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import GatewayError
@@ -25,10 +27,11 @@ from ui_mcp.gateway.enforcement import PolicyEnforcer
 from ui_mcp.gateway.mount_connection import Connect, SavedMounts
 from ui_mcp.gateway.openapi.live import target_factory
 from ui_mcp.gateway.openapi.tools import decisions
-from ui_mcp.gateway.policy import Policy
+from ui_mcp.gateway.pins import ACCEPT, Change, ToolPins, pin_source
+from ui_mcp.gateway.policy import Policy, Verdict
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
-from ui_mcp.gateway.scripts.person import PersonSource
+from ui_mcp.gateway.scripts.person import person_source
 from ui_mcp.gateway.search.history import SearchHistory
 from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Entry, Health
@@ -88,6 +91,7 @@ class GatewayService:
         enforcement = EnforcementSettings(self.policy, settings.approvals, context.approval_timeout, context.where)
         self.enforcer = PolicyEnforcer(self.catalog, self.approvals, enforcement, self._audit, self.masker)
         self.admins = frozenset(settings.admins)
+        self.pins = ToolPins(context.data / "pins", self._ask_soon, self._accepted)
         self.sources = Sources(
             settings,
             self.catalog,
@@ -96,8 +100,11 @@ class GatewayService:
             make_target=target_factory(context.cache, self.results, self.masker),
             connect=context.connect,
             saved=SavedMounts(context.data / "mounts.json"),
+            admit=self.pins.admit,
         )
-        self.catalog.add_internal(PersonSource())
+        self.catalog.add_internal(person_source())
+        self.catalog.add_internal(pin_source(self.pins))
+        self._tasks: TaskGroup | None = None
         self._scripts: ScriptRuns | None = None
         self._script_wanted, self._scripts_running = anyio.Event(), anyio.Event()
         self._standing_rules: tuple[Rule, ...] = ()
@@ -153,6 +160,23 @@ class GatewayService:
         learned = self._searches.learned(principal, query)
         return index.search(query, limit=limit, source=source, method=method, learned=learned)
 
+    def _ask_soon(self, change: Change) -> None:
+        if self._tasks is not None:
+            self._tasks.start_soon(with_retry, partial(self._ask_about, change))
+
+    async def _ask_about(self, change: Change) -> None:
+        """Ask a person about a changed tool; one that was denied stays denied until it changes again."""
+        call = Call("gateway", client_name=f"the server {change.source}")
+        verdict = Verdict("ask", f"{change.source} changed a tool since it was first used")
+        row = await self.enforcer.ask(ACCEPT, change.arguments(), call, verdict)
+        if row.status == "expired":
+            await self.approvals.delivered(row)
+            await self.enforcer.ask(ACCEPT, change.arguments(), call, verdict)
+
+    def _accepted(self, source: str) -> None:
+        if mount := self.sources.mounts.get(source):
+            mount.relist()
+
     async def _started_entry(self, name: str) -> Entry:
         """Return a tool; wait for its source, which may be starting again after a crash."""
         await self.sources.ready()
@@ -179,6 +203,7 @@ class GatewayService:
             await self.refresh_rules()
             self.approvals.on_rule = self.refresh_rules
             async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
                 tasks.start_soon(self._notices.run)
                 await self.sources.start(tasks, stack)
                 tasks.start_soon(self._run_approved)

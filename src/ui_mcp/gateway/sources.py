@@ -1,7 +1,7 @@
 """Sources: the APIs and mounted servers of a gateway, added and removed while it runs."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ from ui_mcp.isolation import Boundary, Workers
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import LOG_LEVELS, Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
+from ui_mcp.toolkit.tool import Tool
 
 _NOTICE_SECONDS = 0.1
 _OWN_SCHEMES = ("nlui://", "compositor://", "approvals://", "ui://")
@@ -60,6 +61,7 @@ class Sources:
         make_target: MakeTarget,
         connect: Connect,
         saved: SavedMounts,
+        admit: Callable[[str, str, Sequence[Tool]], Awaitable[Sequence[Tool]]],
     ) -> None:
         self._settings = settings
         self._catalog = catalog
@@ -68,6 +70,7 @@ class Sources:
         self._make_target = make_target
         self._connect = connect
         self._saved_mounts = saved
+        self._admit = admit
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
         self.failures: dict[str, Health] = {}
@@ -135,6 +138,7 @@ class Sources:
             state_changed=self._on_state_changed,
             logged=lambda params: self._on_logged(settings.name, params),
             ending=lambda: self.ending,
+            admit=self._admit if self._settings.policy.pin_tools else None,
         )
         self._catalog.add(mount)
         self.mounts[settings.name] = mount

@@ -9,6 +9,7 @@ from ui_mcp.discovery import lazy
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.fields import Length, Limit
 from ui_mcp.gateway.catalog import unknown
+from ui_mcp.gateway.enforcement import denied
 from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.gateway.service import GatewayService
@@ -271,6 +272,10 @@ class GatewayToolset:
         if not catalog.has(name):
             await self._gateway.sources.ready()
             await self._gateway.sources.started(name)
+            held = self._gateway.pins.held(name)
+            if held is not None:
+                reason = f"{held.source} changed this tool ({held.change}); a person must accept it first"
+                raise denied("deny_continue", held.source, name, reason, answer_at=self._gateway.context.where())
             if not catalog.has(name):
                 raise unknown(name, [*(entry.name for entry in catalog.entries()), *self._names, *self._controls.names])
         return await self._gateway.enforcer.call(name, arguments, call)

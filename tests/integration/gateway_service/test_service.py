@@ -196,7 +196,7 @@ def test_compact_mode_lists_little_and_reaches_everything(service: str, tmp_path
         called = client.call("nlui__call", {"name": "shop__get_boat", "arguments": {"boat_id": 2}})
         direct = client.call("shop__get_boat", {"boat_id": 2})
 
-    assert set(tools) == {"nlui__search", "nlui__describe", "nlui__call", "nlui__more"}
+    assert set(tools) == {"nlui__search", "nlui__describe", "nlui__call", "nlui__more", "nlui__run"}
     assert len(json.dumps(tools)) < 8000
     assert found[0]["name"] == "shop__upload_photo"
     assert described["method"] == "POST"

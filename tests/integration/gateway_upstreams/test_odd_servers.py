@@ -135,7 +135,7 @@ async def test_a_server_that_poses_as_the_gateway_is_unmasked(tmp_path: Path) ->
 async def test_a_changed_list_is_read_again_and_announced(tmp_path: Path) -> None:
     news: list[object] = []
     server = odd("good", env={"GROWN": str(tmp_path / "grown")})
-    async with gateway(tmp_path, mcp={"servers": [server]}) as found:
+    async with gateway(tmp_path, mcp={"servers": [server]}, policy={"pin_tools": False}) as found:
         found.announcements.listen(news.append)
         await said(found, "good__grow")
         await until(lambda: "good__more" in {entry.name for entry in found.catalog.entries()})
@@ -252,7 +252,8 @@ async def test_a_server_of_the_modern_era_alone_is_mounted_and_gets_the_input_it
 
     asks: JsonObject = {"elicitation": {}}
     grown = tmp_path / "grown"
-    async with gateway(tmp_path, mcp={"servers": [odd("modern", env={"GROWN": str(grown)})]}) as found:
+    servers = [odd("modern", env={"GROWN": str(grown)})]
+    async with gateway(tmp_path, mcp={"servers": servers}, policy={"pin_tools": False}) as found:
         server = found.sources.mounts["modern"]
         old = loads(await said(found, "modern__elicit", Call(capabilities=asks, ask_client=ask)))
         none = loads(await said(found, "modern__elicit", Call()))

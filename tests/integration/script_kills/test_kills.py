@@ -31,6 +31,7 @@ CODE = """
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300 + 20 * KILLS)
 @pytest.mark.covers("GW-RUN-4", "GW-RUN-5")
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 async def test_nothing_is_doubled_or_lost_by_kills(

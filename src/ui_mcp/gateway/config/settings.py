@@ -217,6 +217,8 @@ class PolicySettings(Part):
 
     mode: Literal["host", "guard"] | None = None
     rules: tuple[Rule, ...] = ()
+    pin_tools: bool = True
+    """Hold back tools of mounted servers that changed since they were first used, until a person accepts them."""
 
 
 @dataclass(frozen=True, slots=True)
