@@ -1,4 +1,4 @@
-"""A source inside the gateway with one tool, which runs only with an approval that a person gave."""
+"""Sources inside the gateway: tools that run only with an approval that a person gave, and the one that asks them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview
 from ui_mcp.jsontypes import JsonObject, digest
-from ui_mcp.toolkit.tool import Call, ToolResult
+from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,25 @@ class InternalSource:
 
     def instructions(self) -> str:
         return ""
+
+
+_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"question": {"type": "string"}, "answer": {"type": "string"}},
+    "required": ["question"],
+}
+PERSON = Entry(
+    Tool("person__ask", "Answer a script", "A script asks.", _SCHEMA, annotations=Annotations(read_only=True)),
+    "person",
+    "builtin",
+    "ask",
+)
+
+
+async def _answer(arguments: JsonObject) -> ToolResult:
+    return structured_result({"approved": True, "answer": str(arguments.get("answer", ""))})
+
+
+def person_source() -> InternalSource:
+    """Return the person as a source with one tool."""
+    return InternalSource(PERSON, _answer)

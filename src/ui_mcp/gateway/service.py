@@ -24,6 +24,7 @@ from ui_mcp.gateway.config.settings import (
     Rule,
 )
 from ui_mcp.gateway.enforcement import PolicyEnforcer
+from ui_mcp.gateway.internal_source import person_source
 from ui_mcp.gateway.mount_connection import Connect, SavedMounts
 from ui_mcp.gateway.openapi.live import target_factory
 from ui_mcp.gateway.openapi.tools import decisions
@@ -31,7 +32,6 @@ from ui_mcp.gateway.pins import ACCEPT, Change, ToolPins, pin_source
 from ui_mcp.gateway.policy import Policy, Verdict
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
-from ui_mcp.gateway.scripts.person import person_source
 from ui_mcp.gateway.search.history import SearchHistory
 from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Entry, Health

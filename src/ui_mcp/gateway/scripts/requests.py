@@ -7,9 +7,9 @@ from typing import Protocol
 
 from ui_mcp.errors import DeniedError, NotFoundError, UiMcpError, UpstreamError
 from ui_mcp.gateway.enforcement import UNCERTAIN
+from ui_mcp.gateway.internal_source import PERSON
 from ui_mcp.gateway.policy import Verdict
 from ui_mcp.gateway.results import StoredResult
-from ui_mcp.gateway.scripts.person import PERSON
 from ui_mcp.gateway.scripts.store import StepState
 from ui_mcp.gateway.scripts.stubs import stub
 from ui_mcp.gateway.scripts.worker import Request
