@@ -116,7 +116,9 @@ def opened(browser: Browser, server: Project, outcome: Outcome) -> Iterator[Page
 
 
 def operate(page: Page, outcome: Outcome) -> None:
-    """Leave a tour and questions of the shell, type into fields and click buttons, except those that delete."""
+    """Close notices, leave a tour and questions, type into fields, and click buttons except those that delete."""
+    for notice in page.locator(".ui-notice button").all():
+        click(notice)  # it may cover the button that ends the tour
     for text in ("Skip tutorial", "No"):
         first = page.get_by_text(text, exact=True).first
         if first.is_visible():
