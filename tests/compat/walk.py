@@ -128,9 +128,17 @@ def operate(page: Page, outcome: Outcome) -> None:
             page.keyboard.type("walk")
     buttons = page.locator("[ui-viewdef] :is(sl-button, button, sl-icon-button, [ui-action]):visible")
     for number in range(MAX_CLICKS):
-        if number < buttons.count() and not DELETES.search(buttons.nth(number).text_content() or ""):
+        if number < buttons.count() and not deletes(buttons.nth(number)):
             outcome.clicks += click(buttons.nth(number))
     page.keyboard.press("Escape")
+
+
+def deletes(element: Locator) -> bool:
+    """Return whether a button says that it deletes something; one that is gone meanwhile is left alone as well."""
+    try:
+        return DELETES.search(element.text_content(timeout=1_500) or "") is not None
+    except PlaywrightError:
+        return True
 
 
 def click(element: Locator) -> bool:
