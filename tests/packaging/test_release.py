@@ -1,6 +1,7 @@
 """What a release consists of."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,6 +100,38 @@ def test_the_sdist_installs_and_works_where_there_is_no_node(artefacts: Path, tm
     subprocess.run(
         [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", str(artefacts / "ui_mcp-9.8.7.tar.gz")],
         env={**keep, **bare}, capture_output=True, timeout=800, check=True,
+    )  # fmt: skip
+    tried = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "smoke.py"), str(environment / "bin" / "ui-mcp")],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+
+    assert tried.stdout == "works\n", tried.stderr
+
+
+def install_lines() -> list[str]:
+    """Return what README and documents tell people to install with, each line once."""
+    texts = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = (line for text in texts for line in re.findall(r"pip install [^`#\n]+", text.read_text(encoding="utf-8")))
+    return sorted({line.strip() for line in found if "ui_mcp" in line or line.strip().endswith(" .")})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.covers("UI-REL-6")
+@pytest.mark.parametrize("line", install_lines())
+def test_every_install_line_of_the_documents_works(line: str, artefacts: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=300)
+    in_clone = line.endswith(" .")
+    keep = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "http"))}
+    path = f"{environment / 'bin'}:{os.environ['PATH'] if in_clone else '/usr/bin:/bin'}"
+
+    subprocess.run(
+        ["/bin/sh", "-c", line.replace("VERSION", "9.8.7")],
+        cwd=artefacts.parent / "tree" if in_clone else artefacts,
+        env={**keep, "PATH": path, "HOME": str(tmp_path), "VERSION": "9.8.7"},
+        capture_output=True, timeout=800, check=True,
     )  # fmt: skip
     tried = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "smoke.py"), str(environment / "bin" / "ui-mcp")],
