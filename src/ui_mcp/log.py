@@ -40,6 +40,11 @@ class _OneLine(logging.Formatter):
         return text
 
 
+def one_line(layout: str) -> logging.Formatter:
+    """Return a formatter that writes each record on one line, with secrets masked."""
+    return _OneLine(layout)
+
+
 def logger(name: str) -> logging.Logger:
     """Return the logger `ui_mcp.NAME`."""
     return logging.getLogger(f"{ROOT}.{name}")

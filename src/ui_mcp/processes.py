@@ -119,10 +119,10 @@ def run(main: Callable[..., Awaitable[int]], *arguments: object) -> int:
     try:
         return anyio.run(main, *arguments, backend_options={"use_uvloop": sys.platform != "win32"})
     except BaseExceptionGroup as group:
-        raise _only(group) from group
+        raise only_error(group) from group
 
 
-def _only(error: BaseException) -> BaseException:
+def only_error(error: BaseException) -> BaseException:
     """Return the exception inside groups that contain a single one."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]

@@ -46,7 +46,7 @@ class Writer:
         """
         rest = memoryview(data)
         if not self._waiting and len(data) <= ATOMIC and self._ready():
-            rest = rest[os.write(self._fd, rest) :]
+            rest = rest[_write_some(self._fd, rest) :]
         if rest:
             self._waiting.append(rest)
             self._size += len(rest)
@@ -90,10 +90,17 @@ class Writer:
         while data:
             await anyio.wait_writable(self._fd)
             while data and self._ready():
-                data = data[os.write(self._fd, data[:ATOMIC]) :]
+                data = data[_write_some(self._fd, data[:ATOMIC]) :]
 
     def _ready(self) -> bool:
         return self._pollable and self._poll is not None and bool(self._poll.poll(0))
+
+
+def _write_some(fd: int, data: memoryview) -> int:
+    try:
+        return os.write(fd, data)
+    except BlockingIOError:  # a socket that polls as writable may have room for less
+        return 0
 
 
 def _write_all(fd: int, data: memoryview) -> None:
@@ -209,7 +216,10 @@ class PipeReader:
             self._loop = None
 
     def _readable(self) -> None:
-        chunk = _read(self._fd)
+        try:
+            chunk = _read(self._fd)
+        except BlockingIOError:  # a socket may poll as readable without being so
+            return
         if not chunk:
             self._ended.set()
             if self._loop is not None:
@@ -226,5 +236,7 @@ class PipeReader:
 def _read(fd: int) -> bytes:
     try:
         return os.read(fd, CHUNK)
+    except BlockingIOError:
+        raise
     except OSError:
         return b""

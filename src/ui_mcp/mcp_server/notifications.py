@@ -99,6 +99,11 @@ class NotificationQueue:
         self._due[used] = (due, message)
         self._wakeup.set()
 
+    @property
+    def has_room(self) -> bool:
+        """Whether fewer than half as many messages are pending as the queue takes."""
+        return len(self._messages) < MAX_WAITING // 2
+
     def put(self, message: JsonObject, *, once: bool = False) -> None:
         """Queue a message, or close the queue if more than `MAX_WAITING` are pending; `once` skips duplicates."""
         if self.closed or (once and message in self._messages):

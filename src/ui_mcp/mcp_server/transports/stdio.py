@@ -16,6 +16,9 @@ from ui_mcp.processes import parent_gone
 GRACE_SECONDS = 10.0
 MAX_IN_FLIGHT = 10_000
 MAX_FREE = 8
+CONTROL = "ui-mcp/"
+"""Prefix of the methods that a relay and its server use between themselves."""
+Control = Callable[[JsonObject], Answering]
 _log = logger("mcp.stdio")
 
 
@@ -25,11 +28,27 @@ async def serve(
     """Serve one client until stdin closes or, with `orphan_check`, the parent process exits."""
     # A constant name: the pipe has one client, and it is the same one after it restarts this process.
     client = ClientConnection(service, principal=principal, connection="stdio")
+    await serve_connection(client, stdin, stdout, orphan_check=orphan_check)
+
+
+async def serve_connection(
+    client: ClientConnection,
+    stdin: int,
+    stdout: int,
+    *,
+    orphan_check: bool = False,
+    control: Control | None = None,
+    received: bytes = b"",
+) -> None:
+    """Serve one connection until its input ends; `received` is input that was read before.
+
+    `control` answers requests whose method begins with `CONTROL`, which are not part of MCP.
+    """
     try:
         async with anyio.create_task_group() as tasks:
             if orphan_check:
-                tasks.start_soon(_cancel_after, parent_gone, tasks)
-            await _Pump(client, stdin, Writer(stdout), tasks).run()
+                tasks.start_soon(cancel_after, parent_gone, tasks)
+            await _Pump(client, stdin, Writer(stdout), tasks, control).run(received)
             tasks.cancel_scope.cancel()
     except* OSError as broken:
         _log.info("The client's pipe broke: %s", broken.exceptions[0])
@@ -40,8 +59,11 @@ async def serve(
 class _Pump:
     """Moves messages between two pipes and a client connection."""
 
-    def __init__(self, client: ClientConnection, stdin: int, writer: Writer, tasks: TaskGroup) -> None:
+    def __init__(
+        self, client: ClientConnection, stdin: int, writer: Writer, tasks: TaskGroup, control: Control | None
+    ) -> None:
         self._client = client
+        self._control = control
         self._reader = PipeReader(stdin, self._on_chunk)
         self._writer = writer
         self._tasks = tasks
@@ -55,7 +77,9 @@ class _Pump:
         self._ended = False
         self._broken: OSError | None = None
 
-    async def run(self) -> None:
+    async def run(self, received: bytes = b"") -> None:
+        if received:
+            self._on_chunk(received)
         for task in (self._writer.run, self._deliver, self._watch_backlog, self._reader.run):
             self._tasks.start_soon(task)
         while not self._ended:
@@ -97,7 +121,7 @@ class _Pump:
             return
         free = self._free.pop() if self._free else None
         scope = anyio.CancelScope() if free is None else free[0]
-        work = self._client.receive(message, self._send_when_ready, scope)
+        work = self._work(message, scope)
         if work is None:
             self._free += [free] if free else []
             return
@@ -106,6 +130,11 @@ class _Pump:
             self._tasks.start_soon(self._worker, scope, work)
         else:
             free[1].give(work)
+
+    def _work(self, message: Json, scope: anyio.CancelScope) -> Answering | None:
+        if self._control and rpc.kind_of(message) == "request" and message["method"].startswith(CONTROL):
+            return self._control(message)
+        return self._client.receive(message, self._send_when_ready, scope)
 
     async def _worker(self, scope: anyio.CancelScope, work: Answering) -> None:
         """Answer one request after another: to start a task takes as long as to answer a small request."""
@@ -150,6 +179,7 @@ class _Pump:
         self._writer.write(rpc.encode(message) + b"\n")
 
 
-async def _cancel_after(event: Callable[[], Awaitable[None]], tasks: TaskGroup) -> None:
+async def cancel_after(event: Callable[[], Awaitable[None]], tasks: TaskGroup) -> None:
+    """Cancel tasks when an event has happened."""
     await event()
     tasks.cancel_scope.cancel()
