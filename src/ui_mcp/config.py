@@ -66,6 +66,9 @@ class ServerSettings(Section):
         'example that of a reverse proxy; `"*"` = all.',
     ] = ()
     require_token: Annotated[bool, "Ask every MCP-port request for the token in `mcp-token`."] = False
+    linger: Annotated[
+        Seconds, "How long the server of `ui-mcp mcp` goes on after its last client and page are gone."
+    ] = 5.0
 
     def url(self, port: int) -> str:
         """Return the URL of a port for links: with `host` if it is loopback or allowed, else the first allowed name."""
@@ -234,6 +237,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "UI_PORT": "server.port",
     "UI_MCP_PORT": "server.mcp_port",
     "UI_PERSON_PORT": "server.person_port",
+    "UI_LINGER": "server.linger",
     "UI_HOTLOAD": "lua.hotload",
     "UI_SESSION_TIMEOUT": "session.timeout",
     "UI_VERBOSITY": "logging.verbosity",

@@ -37,7 +37,8 @@ async def test_the_errors_are_the_agreed_words(host: UiServer, tmp_path: Path) -
     with pytest.raises(AlreadyRunningError) as already:
         await host.start()
 
-    assert (not_started.value.message, already.value.message) == ("Server not started", "Server already running")
+    assert not_started.value.message == "Server not started"
+    assert already.value.message.splitlines() == ["Server already running", "http://127.0.0.1:1"]
 
 
 @pytest.mark.covers("UI-FSM-3", "UI-TOOL-1")
@@ -132,7 +133,7 @@ async def test_of_many_concurrent_starts_exactly_one_succeeds(host: UiServer, tm
         for _ in range(10):
             tasks.start_soon(start)
 
-    assert sorted(outcomes) == ["Server already running"] * 9 + ["started"]
+    assert sorted(outcomes) == ["Server already running\nhttp://127.0.0.1:1"] * 9 + ["started"]
 
 
 @pytest.mark.covers("UI-FSM-11")

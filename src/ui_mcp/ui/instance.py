@@ -47,6 +47,8 @@ else:
 
 
 NAME = "running.lock"
+SERVER_NAME = "server.lock"
+"""Held by the process that clients of the directory join, whether or not the UI runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,54 @@ def exclusive(workspace: Workspace) -> Iterator[DirectoryLock]:
         finally:
             with suppress(OSError):
                 file.truncate(0)
+
+
+@contextmanager
+def server_lock(workspace: Workspace) -> Iterator[None]:
+    """Be the one process that clients of the directory join, while the block runs.
+
+    Raises:
+        AlreadyRunningError: another process is.
+        ConfigError: the lock file is a link.
+    """
+    with held_lock(workspace.state_dir / SERVER_NAME):
+        yield
+
+
+@contextmanager
+def held_lock(path: Path) -> Iterator[None]:
+    """Hold a lock file, with our pid in it, while the block runs.
+
+    Raises:
+        AlreadyRunningError: another process holds it.
+        ConfigError: it is a link.
+    """
+    with open_regular(path, os.O_RDWR | os.O_CREAT) as file:
+        try:
+            try_lock(file)
+        except OSError as error:
+            other = holder(path)
+            message = f"Another ui-mcp (pid {other.pid}) serves this directory"
+            raise AlreadyRunningError(message, pid=other.pid) from error
+        DirectoryLock(file).publish("")
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                file.truncate(0)
+
+
+def joined_server(workspace: Workspace) -> Holder | None:
+    """Return the process that clients of the directory join, or None."""
+    path = workspace.state_dir / SERVER_NAME
+    try:
+        with open_regular(path, os.O_RDONLY) as file:
+            try_lock(file)
+    except (FileNotFoundError, NotADirectoryError, ConfigError):
+        return None
+    except OSError:
+        return holder(path)
+    return None
 
 
 def other_server(workspace: Workspace) -> Holder | None:

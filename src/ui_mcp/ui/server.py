@@ -22,17 +22,18 @@ from ui_mcp.errors import (
     InstallError,
     NotConfiguredError,
     NotStartedError,
+    RefusedError,
     UiMcpError,
 )
 from ui_mcp.files import PRIVATE, LinkError, make_private, open_inside
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger, set_verbosity, stop_file, to_file
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.directories import Directories
 from ui_mcp.ui.file_layout import foreign_product
 from ui_mcp.ui.installer import install, needs_install, outdated
-from ui_mcp.ui.instance import exclusive, other_server
+from ui_mcp.ui.instance import exclusive, joined_server, other_server
 from ui_mcp.ui.own_files import settle
 from ui_mcp.ui.states import Configured, Running, State, Unconfigured
 from ui_mcp.version import bundled_version
@@ -164,6 +165,7 @@ class UiServer:
         self._state: State = Unconfigured("", "not configured yet")
         self._lock = anyio.Lock()
         self._first_configured = anyio.Event()
+        self._moved = anyio.Event()
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._tasks: TaskGroup
@@ -171,6 +173,10 @@ class UiServer:
         """Called with people's messages while the chat is open; returns whether an agent received them."""
         self.gateway: Toolset | None = None
         """Tools of mounted servers and APIs, while they are open."""
+        self.resumes = False
+        """Whether the next start continues the session of a server that was killed."""
+        self.clients: Callable[[], list[Json]] = list
+        """Returns the clients that have joined this server over its socket."""
 
     async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
@@ -238,6 +244,11 @@ class UiServer:
         """Wait until the start-up configuration has succeeded or failed."""
         await self._first_configured.wait()
 
+    async def left(self, workspace: Workspace) -> None:
+        """Wait until the server has switched to another directory than this one."""
+        while isinstance(self._state, Unconfigured) or self._state.workspace.base == workspace.base:
+            await self._moved.wait()
+
     async def begin(self, base_dir: str) -> None:
         """Try the start-up configuration; on failure the server stays unconfigured, with the reason."""
         try:
@@ -245,18 +256,31 @@ class UiServer:
             await self.configure(base_dir)
         except UiMcpError as error:
             _log.error("%s", error.message)
-            self._state = Unconfigured(base_dir, error.message)
+            self.fail(base_dir, error.message)
         finally:
             self._first_configured.set()
 
-    async def switch(self, base_dir: str) -> Configured:
-        """Switch to a directory that an agent named.
+    def fail(self, base_dir: str, reason: str) -> None:
+        """Stay unconfigured, and tell every caller the reason."""
+        self._state = Unconfigured(base_dir, reason)
+        self._first_configured.set()
+
+    async def switch(self, base_dir: str) -> Configured | Running:
+        """Switch to a directory that an agent named; nothing happens if it is being served.
 
         Raises:
-            RefusedError: it is neither in the project nor one that the person listed.
+            RefusedError: it is neither in the project nor one that the person listed, or others use this server.
             ConfigError: the directory cannot be used, or its configuration file is wrong.
         """
-        self._directories.require(Workspace.at(base_dir))
+        workspace = Workspace.at(base_dir)
+        self._directories.require(workspace)
+        if isinstance(self._state, Running) and workspace.base == self._state.workspace.base:
+            return self._state
+        if isinstance(self._state, Configured) and workspace.base == self._state.workspace.base:
+            base_dir = self._state.workspace.given
+        elif self.clients() or joined_server(workspace):
+            who = "Other clients use this server" if self.clients() else f"Another ui-mcp serves {workspace.base}"
+            raise RefusedError(f"{who}: it stays with its directory\nConnect to one that runs with --dir {base_dir}.")
         return await self.configure(base_dir)
 
     async def configure(self, base_dir: str) -> Configured:
@@ -274,6 +298,8 @@ class UiServer:
                 await self._end(self._state)
             self._state = configured
             self._first_configured.set()
+            self._moved.set()
+            self._moved = anyio.Event()
             return configured
 
     async def start(self) -> Running:
@@ -287,7 +313,7 @@ class UiServer:
         async with self._lock:
             state = self.configured()
             if isinstance(state, Running):
-                raise AlreadyRunningError
+                raise AlreadyRunningError(f"Server already running\n{state.url}", url=state.url)
             self._stop, self._stopped = anyio.Event(), anyio.Event()
             try:
                 running: Running = await self._tasks.start(self._run, state)

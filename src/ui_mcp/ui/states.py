@@ -51,6 +51,8 @@ class Running:
     """Creates a one-time code that admits one browser to the session with this secret id."""
     person_url: str = ""
     """Address of the person's page; it grants no access by itself."""
+    connections: Callable[[], int] = lambda: 0
+    """Returns how many connections to the listeners are open, those of pages included."""
     since: float = field(default_factory=time)
     """Unix time of the start; later messages count as new, whenever the chat is opened."""
     pending: tuple[str, ...] = ()

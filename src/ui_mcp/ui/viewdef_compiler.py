@@ -124,33 +124,6 @@ def split_path(text: str) -> tuple[str, str]:
     return text[:end].strip(), text[end + 1 :]
 
 
-_FIXED = frozenset(
-    [
-        "table",
-        "thead",
-        "tbody",
-        "tfoot",
-        "tr",
-        "ul",
-        "ol",
-        "dl",
-        "menu",
-        "select",
-        "optgroup",
-        "sl-select",
-        "sl-menu",
-        "sl-tree",
-    ]
-)
-
-
-def _is_list_in_place(tag: str, text: str) -> bool:
-    """Return whether a list must be shown inside its element, which only certain children may have."""
-    wrapped = re.search(r"[?&]wrapper=lua\.ViewList\s*(?:&|$)", text)
-    presented = re.search(r"[?&]item(?:Wrapper)?=", text)
-    return tag in _FIXED and wrapped is not None and presented is None
-
-
 def kind_of(attribute: str) -> str | None:
     """Return the kind of binding of an attribute, or None if it binds nothing."""
     if attribute in _NAMES:
@@ -280,9 +253,6 @@ class _Reader(_Walker):
     def _bind(self, element: _Element, names: list[str], found: dict[str, str]) -> None:
         namespace = element.namespace or next((outer.namespace for outer in reversed(self.open) if outer.namespace), "")
         positions: list[str] = []
-        if _is_list_in_place(element.tag, found.get("ui-view", "")):
-            names = [self._renamed(name, "ui-viewlist") if name == "ui-view" else name for name in names]
-            found["ui-viewlist"] = found["ui-view"]
         for name in dict.fromkeys(names):
             kind = kind_of(name) or ""
             if kind == "viewlist":
@@ -294,14 +264,6 @@ class _Reader(_Walker):
             positions.append(f"{element.inline.position} ui-viewlist")
         if positions:
             self._stamp(self.tag_start + 1 + len(element.tag), ";".join(positions))
-
-    def _renamed(self, attribute: str, name: str) -> str:
-        """Rename an attribute of the current start tag in the delivered template."""
-        tag = self.get_starttag_text() or ""
-        found = re.search(rf"\b{attribute}(?=[\s=])", tag, re.IGNORECASE)
-        if found is not None:
-            self._edits.append((self.tag_start + found.start(), self.tag_start + found.end(), name))
-        return name
 
     def _stamp(self, at: int, positions: str) -> None:
         self._edits.append((at, at, f' {POSITIONS}="{positions}"'))
@@ -317,7 +279,9 @@ class _Reader(_Walker):
         )
         element.inline = _Inline(attribute, start, start + len(tag), position)
         if attribute == "ui-for":
-            self._renamed(attribute, bound)
+            name = re.search(r"\bui-for\b", tag, re.IGNORECASE)
+            if name is not None:
+                self._edits.append((start + name.start(), start + name.end(), bound))
         elif element.tag in _VOID:
             self._close_inline([element], start + len(tag), start + len(tag))
 

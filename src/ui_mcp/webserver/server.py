@@ -96,8 +96,10 @@ def _timed(app: ASGIApp) -> ASGIApp:
 @asynccontextmanager
 async def listening(
     app: ASGIApp, listener: socket.socket, allowed_users: Iterable[str | int] = ()
-) -> AsyncIterator[None]:
-    """Serve `app` on `listener` while the block runs; afterwards the port refuses connections.
+) -> AsyncIterator[Callable[[], int]]:
+    """Serve `app` on `listener` while the block runs; provide the number of open connections.
+
+    Afterwards the port refuses connections.
 
     On Linux, local connections are accepted only from our own account, root and `allowed_users`.
 
@@ -109,7 +111,7 @@ async def listening(
     async with anyio.create_task_group() as tasks:
         try:
             await tasks.start(server.run_on, listener)
-            yield
+            yield lambda: len(server.server_state.connections)
         finally:
             server.end()
 

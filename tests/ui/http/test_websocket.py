@@ -59,7 +59,7 @@ def socket_url(running: Running, name: str | None = None) -> str:
 
 def visitor(running: Running) -> dict[str, str]:
     """Return the header of a visitor that has been let in to session 1."""
-    known = running.sessions.visitors.admit(None, running.sessions.get("1"))
+    known = running.sessions.visitors.admit(None, running.sessions.get("1").secret)
     return {"Cookie": f"ui-visitor-{running.url.rpartition(':')[2]}={known}"}
 
 
@@ -171,7 +171,7 @@ async def test_a_session_nobody_may_name_is_404_before_the_upgrade(running: Runn
 @pytest.mark.covers("UI-SES-3", "UI-SES-4")
 async def test_the_counted_id_works_with_the_cookie(running: Running, session: Session) -> None:
     port = running.url.rpartition(":")[2]
-    headers = {"Cookie": f"ui-visitor-{port}={running.sessions.visitors.admit(None, session)}"}
+    headers = {"Cookie": f"ui-visitor-{port}={running.sessions.visitors.admit(None, session.secret)}"}
     async with connect(socket_url(running, "1"), origin=Origin(running.url), additional_headers=headers) as socket:
         await socket.send('{"type":"watch","data":{"varId":1,"expand":true}}')
         with fail_after(60):

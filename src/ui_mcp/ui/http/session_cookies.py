@@ -25,7 +25,7 @@ def named_session(given: str, connection: HTTPConnection, sessions: SessionRegis
         session = sessions.get(given)
     except NotFoundError:
         return None
-    return session if sessions.visitors.may_open(_visitor(connection), session) else None
+    return session if sessions.visitors.may_open(_visitor(connection), session.secret) else None
 
 
 def session_from_cookie(connection: HTTPConnection, sessions: SessionRegistry) -> Session | None:
@@ -38,7 +38,7 @@ def session_from_cookie(connection: HTTPConnection, sessions: SessionRegistry) -
 
 def set_cookie(response: Response, connection: HTTPConnection, sessions: SessionRegistry, session: Session) -> Response:
     """Admit the visitor to `session` and set the cookie."""
-    visitor = sessions.visitors.admit(_visitor(connection), session)
+    visitor = sessions.visitors.admit(_visitor(connection), session.secret)
     # The cookie's name contains the port, because browsers share cookies between the ports of a host.
     response.set_cookie(cookie_name(connection), visitor, path="/", samesite="lax", httponly=True)
     return response

@@ -70,6 +70,8 @@ class EventQueue:
         self._on_change = on_change or (lambda _: None)
         self._last_wait = monotonic()
         self._closed = False
+        self.record: Callable[..., None] = lambda _kind, *_values: None
+        """Records every change of the queue, so that a killed server does not lose it."""
         self.on_push: Callable[[Iterable[str]], None] = lambda _: None
         """Called with the events of each push, for hosts that accept pushed messages."""
 
@@ -105,6 +107,14 @@ class EventQueue:
         self._append([Queued(event, ordinary=False) for event in events])
         self._pushed(events)
 
+    def queued(self) -> list[tuple[str, bool]]:
+        """Return the events, and of each whether it may be dropped."""
+        return [(event.text, event.ordinary) for event in self._events]
+
+    def restore(self, events: Iterable[tuple[str, bool]]) -> None:
+        """Append what a killed server had queued."""
+        self._append([Queued(*event) for event in events])
+
     def drain(self) -> list[str]:
         """Remove and return all events."""
         return [event.text for event in self._take()]
@@ -113,6 +123,7 @@ class EventQueue:
         """Return undelivered events to the front of the queue, in order."""
         if not events or self._closed:
             return
+        self.record("returned", [(event, True) for event in events])
         self._events.extendleft(Queued(event) for event in reversed(events))
         self._bytes += sum(len(event) for event in events)
         self._drop_excess()
@@ -164,6 +175,7 @@ class EventQueue:
             self._on_change("ended")
 
     def _append(self, events: list[Queued]) -> None:
+        self.record("events", [tuple(event) for event in events])
         self._events.extend(events)
         self._bytes += sum(len(event.text) for event in events)
 
@@ -192,6 +204,7 @@ class EventQueue:
         self._events.clear()
         self._bytes = self._dropped = 0
         if events:
+            self.record("drained")
             self._on_change("drained")
         return events
 

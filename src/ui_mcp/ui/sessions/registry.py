@@ -1,13 +1,10 @@
 """All sessions of a server, the people's cookies that admit to them, and the settings of their workers."""
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from hmac import compare_digest
 from pathlib import Path
-from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
@@ -32,6 +29,7 @@ from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
+from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord
 from ui_mcp.ui.sessions.session import Session, SessionContext
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
@@ -121,42 +119,6 @@ class ThrottledAnnouncer:
         self._announcing = False
 
 
-MAX_VISITORS = 10_000
-"""Visitors that are remembered; beyond it the least recently admitted is dropped."""
-
-
-class PersonCookies:
-    """The visitors of one server, and the sessions that each was admitted to, latest last."""
-
-    def __init__(self) -> None:
-        self._admitted: OrderedDict[bytes, dict[str, None]] = OrderedDict()
-
-    def admit(self, visitor: str | None, session: Session) -> str:
-        """Admit a visitor to a session; return the cookie's value, a new one unless `visitor` is known."""
-        if visitor is None or _digest(visitor) not in self._admitted:
-            visitor = token_hex(16)
-        sessions = self._admitted.setdefault(_digest(visitor), {})
-        sessions.pop(session.secret, None)
-        sessions[session.secret] = None
-        self._admitted.move_to_end(_digest(visitor))
-        while len(self._admitted) > MAX_VISITORS:
-            self._admitted.popitem(last=False)
-        return visitor
-
-    def may_open(self, visitor: str | None, session: Session) -> bool:
-        """Return whether a visitor was admitted to this session."""
-        return visitor is not None and session.secret in self._admitted.get(_digest(visitor), {})
-
-    def latest(self, visitor: str | None) -> list[str]:
-        """Return the ids of a visitor's sessions, latest first; some may have ended."""
-        return [] if visitor is None else list(reversed(self._admitted.get(_digest(visitor), {})))
-
-
-def _digest(visitor: str) -> bytes:
-    # Looked up by digest, so that timing reveals nothing about the stored values.
-    return hashlib.sha256(visitor.encode("utf-8", "replace")).digest()
-
-
 SWEEP_SECONDS = 3600.0
 TIMING_VERBOSITY = 3
 _log = logger("sessions")
@@ -173,6 +135,8 @@ class ServerInfo:
     """Receives the notes of workers that concern the server (`themes`, `subscribed`, `refused`)."""
     protected: tuple[str, ...] = ()
     """Additional paths that app code may never read or write."""
+    record: SessionRecord | None = None
+    """Keeps session 1 for the next server, should this one be killed."""
 
 
 class SessionRegistry:
@@ -186,7 +150,7 @@ class SessionRegistry:
         self._server = server
         self._host = host or worker_host(config)
         self._sessions: dict[str, Session] = {}
-        self.visitors = PersonCookies()
+        self.visitors = PersonCookies(server.record)
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
         self._cached_status: str | None = None
@@ -231,7 +195,8 @@ class SessionRegistry:
         """
         # Numbers restart when no session is left, because clients use session 1 by default.
         self._last = self._last + 1 if self._sessions else 1
-        session = Session(str(self._last), self._context)
+        record = self._server.record if self._last == 1 else None
+        session = Session(str(self._last), self._context, record)
         self._sessions[session.vended] = session
         try:
             await session.start()

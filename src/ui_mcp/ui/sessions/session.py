@@ -17,6 +17,7 @@ from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar
 from ui_mcp.ui.sessions.events import Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, UnseenNotices, app_notice, notice_frame, system_event
+from ui_mcp.ui.sessions.record import SessionRecord
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 
@@ -93,9 +94,10 @@ _log = logger("session")
 class Session:
     """Restarts its Lua worker after a crash, keeping ids and queued events."""
 
-    def __init__(self, vended: str, context: SessionContext) -> None:
+    def __init__(self, vended: str, context: SessionContext, record: SessionRecord | None = None) -> None:
         self.vended = vended
-        self.secret = token_hex(16)
+        self._record = record or SessionRecord()
+        self.secret = self._record.kept.secret or token_hex(16)
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, context.pages_changed)
         self.loading = LoadErrors(vended, self.events, self.pages)
@@ -129,6 +131,20 @@ class Session:
         """
         await self._supervisor.start()
         _log.info("session %s started", self.vended)
+        self.events.restore(self._record.kept.events)
+        self._record.open(self.secret, self.events.queued)
+        self.events.record = self._record.note
+        if self._record.resumed:
+            await self._resume(self._record.kept.displayed)
+
+    async def _resume(self, displayed: str | None) -> None:
+        """Show the app of a server that was killed, and tell agent and person that its state is lost."""
+        reason = "the server ended unexpectedly"
+        self._displayed = displayed
+        facts = {"session": self.vended, "restarted": True, "reason": reason}
+        self.events.push_system(system_event("session_restarted", facts))
+        self._unseen.notify("warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED)
+        await self._show_again()
 
     async def call(self, op: Op, *args: Scalar) -> Reply:
         """Run one operation in Lua, after all earlier ones, and send the changes to the pages.
@@ -236,6 +252,7 @@ class Session:
             self.pages.notify("info", "This session has ended.", NOTICE_ENDED)
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
+        self._record.close()
         await self._supervisor.close()
         async with self._lock:  # a worker that was being started meanwhile
             await self._supervisor.close()
@@ -276,6 +293,7 @@ class Session:
     def _noted(self, kind: str, text: str) -> None:
         if kind == OutputKind.DISPLAYED:
             self._displayed = text
+            self._record.note("displayed", text)
         elif kind == OutputKind.LOAD_ERROR:
             self.loading.failed(loads(text))
         elif kind == OutputKind.LOADED:

@@ -9,6 +9,7 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.states import Running
 
 
 def _require_text(given: Json) -> Json:
@@ -37,8 +38,9 @@ async def configure(host: UiServer, args: ConfigureArgs, call: Call) -> JsonObje
     """Switch the server to another base directory. Rarely needed: the server configures itself at start.
 
     Creates the directory with its logs, installs the bundled files if it has none, and loads its settings.
-    If the UI is running it is stopped: sessions end, and ui_start begins anew. Only directories inside the project
-    this server was started for are accepted, and those the user listed. When one cannot be used, nothing changes.
+    The present directory's UI ends if no other client uses it. A directory that is being served already is joined:
+    nothing there changes, and the answer says so. Only directories inside the project this server was started for are
+    accepted, and those the user listed. When one cannot be used, nothing changes.
     """
     configured = await host.switch(args.base_dir)
     log = configured.workspace.log
@@ -47,8 +49,11 @@ async def configure(host: UiServer, args: ConfigureArgs, call: Call) -> JsonObje
         "base_dir": configured.workspace.given,
         "log_path": str(log / "lua.log"),
         "err_log_path": str(log / "lua-err.log"),
-        "install_needed": configured.install_problem is not None,
+        "install_needed": False,
     }
-    if configured.install_problem:
+    if isinstance(configured, Running):
+        answer["hint"] = f"nothing has changed: the UI of this directory runs already, at {configured.url}"
+    elif configured.install_problem:
+        answer["install_needed"] = True
         answer["hint"] = f"{configured.install_problem}; fix that and call ui_install"
     return answer

@@ -12,7 +12,8 @@ async def status(host: UiServer, args: NoArgs, call: Call) -> JsonObject:
 
     Also the version and the base directory; while running the address, the number of connected browser pages, the
     port for /wait, /state and /variables, and person_url, the page on which the person writes and decides.
-    `other` names another ui-mcp process that serves the same directory.
+    `clients` are the agents that share this server; `other` is a ui-mcp of an older version that serves the directory.
     `outdated` says that the project's files are older than the program: call ui_install.
     """
-    return host.status()
+    joined = host.clients()
+    return {**host.status(), **({"clients": joined} if joined else {})}
