@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "error")
         # The collector tells of an unclosed socket later, in the middle of a test that has nothing to do with it.
         config.addinivalue_line("filterwarnings", "default::ResourceWarning")
+    # Servers that clients share end with the last client, instead of seconds later.
+    os.environ.setdefault("UI_LINGER", "0")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -93,7 +93,7 @@ LIBRARIES = {"anyio", "orjson", "platformdirs", "sniffio", "typing_extensions", 
 """Packages of others that every server may load before its first answer."""
 BASE = {
     "app", "cli", "config", "discovery", "errors", "fields", "files", "jsonrpc", "jsontypes", "log", "mcp_server",
-    "person", "processes", "toolkit", "trust", "validation", "version", "workspace",
+    "local_socket", "person", "processes", "toolkit", "trust", "validation", "version", "workspace",
 }  # fmt: skip
 """Our packages that every server may load before its first answer."""
 
@@ -107,6 +107,8 @@ class Start:
     libraries: set[str] = field(default_factory=set)
     without: tuple[str, ...] = ()
     """Modules in these packages that it may not load all the same."""
+    joins: bool = True
+    """Whether it joins a server of several clients, as it does where the system has sockets for that."""
 
 
 GATEWAY = {"account_seal", "file_watcher", "gateway", "isolation", "storage"}
@@ -134,8 +136,9 @@ STARTS = {
         without=("ui.tools.", "ui.http", "introspection.tools.", "introspection.backends"),
     ),
     "ui-mcp chat": Start(("ui-mcp", "chat", "--face", "assistant"), {"chat", "storage", "ui"}, without=("chat.http",)),
-    "nlui --mcp": Start(("nlui", "--mcp", "nlui.yaml"), GATEWAY, {"yaml"}, without=NOT_LISTING),
-    "nlui --mcp document": Start(("nlui", "--mcp", "api.json"), GATEWAY, without=NOT_LISTING),
+    "nlui --mcp": Start(("nlui", "--mcp", "nlui.yaml"), set()),
+    "hub of nlui --mcp": Start(("nlui", "--mcp", "nlui.yaml"), {*GATEWAY, "ui"}, {"yaml"}, NOT_LISTING, joins=False),
+    "hub of a document": Start(("nlui", "--mcp", "api.json"), {*GATEWAY, "ui"}, without=NOT_LISTING, joins=False),
 }
 DOCUMENT = {
     "openapi": "3.1.0",
@@ -153,12 +156,16 @@ HELLO_AND_LIST = "".join(
 )
 
 
-def loaded_by(words: Sequence[str], folder: Path, given: str = "") -> tuple[str, set[str]]:
-    """Run a console script; return what it printed and the modules that it had loaded at its end."""
+def loaded_by(words: Sequence[str], folder: Path, given: str = "", *, joins: bool = True) -> tuple[str, set[str]]:
+    """Run a console script; return what it printed and the modules that it had loaded at its end.
+
+    Unless it `joins` a server of several clients, it does that server's work itself.
+    """
     script = "nlui_main" if words[0] == "nlui" else "main"
     code = (
         "import atexit, sys\n"
         "from ui_mcp.cli import entry\n"
+        f"{'' if joins else 'from ui_mcp import local_socket; local_socket.AVAILABLE = False'}\n"
         "atexit.register(lambda: print('LOADED', *sys.modules, file=sys.stderr))\n"
         f"sys.argv = {list(words)!r}\n"
         f"sys.exit(entry.{script}())\n"
@@ -184,7 +191,7 @@ def libraries(loaded: Iterable[str]) -> set[str]:
 def test_a_server_loads_nothing_that_its_first_answers_do_not_need(name: str, tmp_path: Path) -> None:
     start = STARTS[name]
 
-    out, loaded = loaded_by(start.words, tmp_path, HELLO_AND_LIST)
+    out, loaded = loaded_by(start.words, tmp_path, HELLO_AND_LIST, joins=start.joins)
 
     answers = [message for message in map(json.loads, out.splitlines()) if "id" in message]
     assert [message["id"] for message in answers] == [1, 2]

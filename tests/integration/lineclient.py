@@ -4,9 +4,32 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from ui_mcp.ui.instance import joined_server
+from ui_mcp.workspace import Workspace, default_dir
+
+
+def server_pid(base: Path) -> int:
+    """Return the pid of the process that serves a directory, 0 if there is none."""
+    found = joined_server(Workspace.at(base))
+    return found.pid if found else 0
+
+
+def until_ended(base: Path, *, within: float = 60) -> bool:
+    """Wait until no process serves a directory; return whether that is so."""
+    deadline = time.monotonic() + within
+    while server_pid(base) and time.monotonic() < deadline:
+        time.sleep(0.02)  # another process ends: nothing to wait on
+    return not server_pid(base)
+
+
+_open: Counter[Path] = Counter()
+"""Clients that are open, by base directory."""
 
 
 class LineClient:
@@ -22,6 +45,9 @@ class LineClient:
             stderr=subprocess.PIPE,
         )
         self._next = 0
+        given = arguments[arguments.index("--dir") + 1] if "--dir" in arguments else default_dir(cwd)
+        self.base = cwd / given
+        _open[self.base] += 1
 
     def __enter__(self) -> Self:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -62,13 +88,26 @@ class LineClient:
         except ValueError:
             return text
 
+    def kill(self) -> None:
+        """End the client as a crash of its host would."""
+        self.process.kill()
+        self.process.wait()
+
     def close(self) -> int:
-        """Close our end and return the exit code."""
+        """Close our end and return the exit code; the last client of a directory waits until its server has ended."""
         if self.process.stdin and not self.process.stdin.closed:
             self.process.stdin.close()
         try:
-            return self.process.wait(timeout=60)
+            code = self.process.wait(timeout=60)
+            self._leave()
+            return code
         finally:
             for stream in (self.process.stdout, self.process.stderr):
                 if stream:
                     stream.close()
+
+    def _leave(self) -> None:
+        base, self.base = self.base, Path("/")
+        _open[base] -= 1
+        if not _open[base]:
+            until_ended(base, within=5)  # a page that is still open keeps it

@@ -75,7 +75,7 @@ def test_serve_is_running_from_the_start_and_speaks_mcp(tmp_path: Path) -> None:
 
         assert get(ui).status_code == 200
         assert agent.call("ui_status")["url"] == ui
-        assert agent.call("ui_start") == "Server already running"
+        assert agent.call("ui_start").splitlines() == ["Server already running", ui]
         assert (tmp_path / ".claude/ui/mcp-port").read_text() == mcp.rpartition(":")[2]
         with httpx2.stream("GET", f"{mcp}/sse", headers={"accept": "text/event-stream"}, timeout=60) as stream:
             assert (stream.status_code, next(stream.iter_lines())) == (200, "event: endpoint")

@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
 
+from ui_mcp.app.directory_place import sole_server
 from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.app.ui_listeners import PERSON_PORT, guarded_mcp_app, mcp_rules
 from ui_mcp.discovery import lazy
+from ui_mcp.jsontypes import Json
+from ui_mcp.local_socket import AVAILABLE
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import CAPABILITY, QUIET_SECONDS
 from ui_mcp.ui.instance import ListenPorts, token_file
@@ -17,13 +20,18 @@ from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import person_link
-from ui_mcp.webserver.server import LazyApp, bind, listening, port_of
+from ui_mcp.webserver.server import App, LazyApp, bind, listening, port_of
 
 # The first page comes before the MCP server, which takes a while to import.
 if TYPE_CHECKING:
+    from ui_mcp.app.joined_clients import accepting
+    from ui_mcp.mcp_server.definition import ServerDefinition
+    from ui_mcp.mcp_server.server import McpServer
     from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.ui.mcp import ui_definition
 else:
+    accepting = lazy("ui_mcp.app.joined_clients:accepting")
+    McpServer = lazy("ui_mcp.mcp_server.server:McpServer")
     McpRoutes = lazy("ui_mcp.mcp_server.transports.routes:McpRoutes")
     ui_definition = lazy("ui_mcp.ui.mcp:ui_definition")
 
@@ -51,7 +59,23 @@ async def announce(running: Running, mcp_url: str) -> None:
 async def serve_on_ports(
     host: UiServer, listen_ports: ListenPorts, announcements: Announcements, ready: Ready = announce
 ) -> None:
-    """Start the configured server on its fixed ports and serve until cancelled; call `ready` once both accept."""
+    """Start the configured server on its fixed ports and serve until cancelled; call `ready` once both accept.
+
+    Raises:
+        AlreadyRunningError: another process serves the directory, and can be joined.
+    """
+    async with AsyncExitStack() as lock:
+        await lock.enter_async_context(sole_server(host.configured().workspace))
+        try:
+            await _serve_on_ports(host, listen_ports, announcements, ready, lock)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await host.stop()  # before the lock is free: the next server needs the directory
+
+
+async def _serve_on_ports(
+    host: UiServer, listen_ports: ListenPorts, announcements: Announcements, ready: Ready, lock: AsyncExitStack
+) -> None:
     configured = host.configured()
     config = configured.config
     mcp = bind(config.server.host, _or(config.server.mcp_port, MCP_PORT))
@@ -68,20 +92,45 @@ async def serve_on_ports(
                 await ready(running, config.server.url(listen_ports.mcp))
                 # The first page comes first: importing the MCP server takes a while.
                 await transports.wait_requested(within=QUIET_SECONDS)
-                await _serve_mcp(host, announcements, transports)
+                await _serve_mcp(host, announcements, transports, lock)
     finally:
         mcp.close()
 
 
-async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp) -> None:
+async def _serve_mcp(host: UiServer, announcements: Announcements, transports: LazyApp, lock: AsyncExitStack) -> None:
     async with mounted_gateway(host, announcements) as gateway:
         experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
-        endpoints = McpRoutes(ui_definition(host, announcements, gateway, experimental=experimental))
+        definition = ui_definition(host, announcements, gateway, experimental=experimental)
+        endpoints = McpRoutes(definition)
         transports.set_app(endpoints)
         try:
-            await anyio.sleep_forever()
+            await _accept_clients(host, definition, lock)
         finally:
             endpoints.close()
+
+
+async def _accept_clients(host: UiServer, definition: "ServerDefinition", lock: AsyncExitStack) -> None:
+    """Let clients of this machine join, at the socket of whatever directory is being served."""
+    service = McpServer(definition)
+    while AVAILABLE:
+        workspace = host.configured().workspace
+        async with accepting(host, service):
+            await host.left(workspace)
+        await lock.aclose()
+        await lock.enter_async_context(sole_server(host.configured().workspace))
+    await anyio.sleep_forever()
+
+
+def http_transports(definition: "ServerDefinition") -> App:
+    """Return MCP over HTTP, built with the first request."""
+    built: list[App] = []
+
+    async def app(scope: Json, receive: Json, send: Json) -> None:
+        if not built:
+            built.append(McpRoutes(definition))
+        await built[0](scope, receive, send)
+
+    return app
 
 
 def _port(url: str) -> int:

@@ -1,8 +1,8 @@
 """Starts sessions, UI port, MCP port and person's port of a running server."""
 
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -28,6 +28,7 @@ from ui_mcp.ui.http.session_cookies import CodeEntry, refuse_uninvited
 from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.sessions.record import SessionRecord
 from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
@@ -72,15 +73,22 @@ _log = logger("host")
 PERSON_PORT = 8002
 CHAT = ("/chat",)
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
+
+MakeApp = Callable[[], App]
+
 GUIDES = ("/api/resource", "/api/readme")
 """Paths of texts for people, which other sites may link to."""
 
 
 @asynccontextmanager
 async def run_listeners(
-    host: UiServer, configured: Configured, listen_ports: ListenPorts, announcements: Announcements
+    host: UiServer,
+    configured: Configured,
+    listen_ports: ListenPorts,
+    announcements: Announcements,
+    transports: MakeApp | None = None,
 ) -> AsyncIterator[Running]:
-    """Serve one configuration while the block runs."""
+    """Serve one configuration while the block runs; `transports` makes MCP over HTTP for a port of our own."""
     workspace, config = configured.workspace, configured.config
     async with AsyncExitStack() as stack:
         sockets = stack.enter_context(_bound(workspace, config, listen_ports))
@@ -96,9 +104,11 @@ async def run_listeners(
             if kind == OutputKind.SUBSCRIBED:
                 subscribed.send_nowait(text)
 
-        server = ServerInfo(host.status, announcements, noted, protected)
+        record = SessionRecord(workspace.state_dir, resumes=host.resumes)
+        server = ServerInfo(host.status, announcements, noted, protected, record)
         sessions = await stack.enter_async_context(SessionRegistry(workspace, config, server))
         tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
+        counts = _Counts()
         running = Running(
             workspace,
             config,
@@ -109,29 +119,57 @@ async def run_listeners(
             codes.mint,
             person_url=config.server.url(person_port),
             pending=configured.pending,
+            connections=counts.total,
         )
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         users = config.server.allowed_users
         pages = CodeEntry(_pages_app(host, configured, aliases, tokens, person_port), host, codes)
         app = SecurityMiddleware(pages, ui_rules(config, ports, tokens, person_port))
-        await stack.enter_async_context(listening(app, sockets.ui, users))
+        counts.append(await stack.enter_async_context(listening(app, sockets.ui, users)))
         person_app = person_app_beside(host, config, workspace, ui_port, person_port)
-        await stack.enter_async_context(listening(person_app, sockets.person, users))
+        counts.append(await stack.enter_async_context(listening(person_app, sockets.person, users)))
         if sockets.mcp:
-            token = stack.enter_context(token_file(workspace)) if config.server.require_token else None
-            mcp_face = guarded_mcp_app(host, mcp_rules(config, ports, token))
-            await stack.enter_async_context(listening(mcp_face, sockets.mcp, users))
+            served = _mcp_listening(host, configured, sockets.mcp, ports, transports)
+            counts.append(await stack.enter_async_context(served))
         stack.callback(host.cancel_chat_waiters)
         stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
-        stack.enter_context(port_file(workspace.ui_port, ui_port))
-        stack.enter_context(port_file(workspace.mcp_port, mcp_port))
-        stack.enter_context(port_file(workspace.person_port, person_port))
+        stack.enter_context(_port_files(workspace, ui_port, mcp_port, person_port))
         await stack.enter_async_context(forward_chat_messages(host, sessions, announcements))
         tasks = await stack.enter_async_context(create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         tasks.start_soon(publish, config, sessions, subscriptions)
         yield running
+
+
+@asynccontextmanager
+async def _mcp_listening(
+    host: UiServer, configured: Configured, listener: socket.socket, ports: frozenset[int], transports: MakeApp | None
+) -> AsyncIterator[Callable[[], int]]:
+    """Serve an MCP port that opens and closes with the UI; provide the number of open connections."""
+    config = configured.config
+    with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:
+        app = guarded_mcp_app(host, mcp_rules(config, ports, token), transports() if transports else None)
+        async with listening(app, listener, config.server.allowed_users) as count:
+            yield count
+
+
+class _Counts(list[Callable[[], int]]):
+    """The numbers of open connections of several listeners."""
+
+    def total(self) -> int:
+        return sum(count() for count in self)
+
+
+@contextmanager
+def _port_files(workspace: Workspace, ui: int, mcp: int, person: int) -> Iterator[None]:
+    """Keep the ports in files of the base directory while the block runs."""
+    with (
+        port_file(workspace.ui_port, ui),
+        port_file(workspace.mcp_port, mcp),
+        port_file(workspace.person_port, person),
+    ):
+        yield
 
 
 def _pages_app(

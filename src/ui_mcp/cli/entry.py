@@ -10,11 +10,15 @@ from ui_mcp.discovery import lazy
 
 # Only after stdout is reserved, and no more than the command needs.
 if TYPE_CHECKING:
+    from ui_mcp.app.gateway_hub import run_gateway_hub
+    from ui_mcp.app.ui_stdio import run_directory_server
     from ui_mcp.cli.completion import complete
     from ui_mcp.cli.main import run
     from ui_mcp.cli.nlui import run_words
     from ui_mcp.lua_runtime.fork_server import prestart
 else:
+    run_directory_server = lazy("ui_mcp.app.ui_stdio:run_directory_server")
+    run_gateway_hub = lazy("ui_mcp.app.gateway_hub:run_gateway_hub")
     complete = lazy("ui_mcp.cli.completion:complete")
     run = lazy("ui_mcp.cli.main:run")
     run_words = lazy("ui_mcp.cli.nlui:run_words")
@@ -27,6 +31,8 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments[:1] == ["nlui"]:
         return run_nlui(arguments[1:])
+    if arguments[:1] in (["directory-server"], ["gateway-hub"]):
+        return _run_shared_server(*arguments)
     if arguments[:1] == ["serve"]:
         _prepare(arguments)
         gc.disable()  # imports create no garbage; `processes.run` enables it again
@@ -38,6 +44,12 @@ def _start(program: str) -> None:
     """Exit with completions if a shell asks for them."""
     if "_ARGCOMPLETE" in os.environ:
         complete(program)
+
+
+def _run_shared_server(kind: str, *words: str) -> int:
+    """Run a process that several clients join; they start it, people do not."""
+    gc.disable()  # imports create no garbage; `processes.run` enables it again
+    return run_gateway_hub(words) if kind == "gateway-hub" else run_directory_server(words)
 
 
 def _prepare(arguments: list[str]) -> None:

@@ -11,9 +11,9 @@ from ui_mcp.cli import options as shared
 from ui_mcp.discovery import lazy
 
 if TYPE_CHECKING:
-    from ui_mcp.app.ui_server import run_stdio
+    from ui_mcp.app.ui_stdio import run_stdio
 else:
-    run_stdio = lazy("ui_mcp.app.ui_server:run_stdio")
+    run_stdio = lazy("ui_mcp.app.ui_stdio:run_stdio")
 
 HELP = "serve an agent over stdin and stdout"
 

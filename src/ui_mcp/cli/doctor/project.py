@@ -20,7 +20,7 @@ from ui_mcp.ui import own_files as files
 from ui_mcp.ui.file_layout import Action, decide, foreign_product, look
 from ui_mcp.ui.install_plan import bundled_files
 from ui_mcp.ui.installer import installed_version, needs_install, outdated
-from ui_mcp.ui.instance import open_regular, other_server
+from ui_mcp.ui.instance import joined_server, open_regular, other_server
 from ui_mcp.ui.refusals import refusals
 from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace
 
@@ -204,7 +204,9 @@ def private(workspace: Workspace) -> Finding:
 def ports(workspace: Workspace, config: Config) -> Finding:
     """Report which server serves the directory, or whether the ports of `ui-mcp serve` are free."""
     if other := other_server(workspace):
-        return ok("ports", f"ui-mcp (pid {other.pid}) serves this directory at {other.url}")
+        return ok("ports", f"ui-mcp (pid {other.pid}) serves this directory at {other.url}; further clients join it")
+    if joined := joined_server(workspace):
+        return ok("ports", f"ui-mcp (pid {joined.pid}) has clients in this directory; its UI is not started")
     asked = (config.server.port, config.server.mcp_port)
     wanted = [usual if port is None else port for port, (_, usual) in zip(asked, PORTS, strict=True)]
     taken = [str(port) for port in wanted if port and not _free(config.server.host, port)]

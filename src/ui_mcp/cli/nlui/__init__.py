@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 
     from ui_mcp.app.gateway_server import run_chat, run_http
     from ui_mcp.app.gateway_stdio import run_stdio
+    from ui_mcp.app.hub_options import HubOptions
     from ui_mcp.cli.nlui.inspect import run_command
     from ui_mcp.gateway.config.configuration import GatewayOptions
 else:
     get_close_matches = lazy("difflib:get_close_matches")
     run_chat = lazy("ui_mcp.app.gateway_server:run_chat")
     run_http = lazy("ui_mcp.app.gateway_server:run_http")
+    HubOptions = lazy("ui_mcp.app.hub_options:HubOptions")
     run_stdio = lazy("ui_mcp.app.gateway_stdio:run_stdio")
     run_command = lazy("ui_mcp.cli.nlui.inspect:run_command")
     GatewayOptions = lazy("ui_mcp.gateway.config.configuration:GatewayOptions")
@@ -95,17 +97,19 @@ def _run_words(words: Sequence[str], stdio: tuple[int, int] | None) -> int:
 
 
 def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
+    verbosity = options.verbosity or LEVELS.index(options.log_level or LEVELS[0])
+    if options.mcp:
+        if stdio is None:
+            raise RuntimeError("stdin and stdout were not set aside")
+        source = options.config or options.source
+        return run_stdio(HubOptions(source, options.host, options.policy, options.compact, verbosity), *stdio)
     gateway_options = GatewayOptions(
         source=options.config or options.source,
         host=options.host,
         mode=options.policy,
         compact=options.compact,
-        verbosity=options.verbosity or LEVELS.index(options.log_level or LEVELS[0]),
+        verbosity=verbosity,
     )
-    if options.mcp:
-        if stdio is None:
-            raise RuntimeError("stdin and stdout were not set aside")
-        return run_stdio(gateway_options, *stdio)
     if options.mcp_sse or options.mcp_http:
         return run_http(gateway_options, options.mcp_port)
     return run_chat(gateway_options, options.port)
