@@ -39,26 +39,6 @@ def test_rows_written_in_place_show_tables_without_a_type(bench: Bench) -> None:
     assert page.tree()[1][0][1] == [["rows", [key, ["changed", "new"], {}]]]
 
 
-@pytest.mark.covers("UI-VIEW-21")
-def test_a_wrapped_list_stays_inside_elements_that_hold_only_certain_children(bench: Bench) -> None:
-    bench.viewdefs(
-        App__DEFAULT='<table><tbody ui-view="rows?wrapper=lua.ViewList"></tbody></table><div ui-view="rows?wrapper=lua.ViewList"></div>'
-    )
-    bench.store.put("Row", "list-item", '<template><tr><td ui-value="name"></td></tr></template>')
-    bench.must("viewdefs", bench.store.bundle())
-    bench.run(APP + "Row = session:prototype('Row', {name = ''}) app.rows = {Row:new({name = 'a'})}")
-
-    page = bench.open()
-
-    table, stack = page.tree()[1][0][1]
-    assert table == ["rows", ["Row.list-item", ["a"], {}]]
-    assert stack[0] == "lua.ViewList.DEFAULT"
-    assert (
-        '<tbody data-ui-b="0 ui-viewlist" ui-viewlist="rows?wrapper=lua.ViewList"></tbody>'
-        in page.viewdefs["App.DEFAULT"]
-    )
-
-
 @pytest.mark.covers("UI-VIEW-20")
 def test_texts_are_rows_too_and_lists_nest(bench: Bench) -> None:
     bench.viewdefs(
