@@ -123,15 +123,21 @@ end
 """
 
 
+SHOP = """
+function App:sort(by) self.sorted = by end
+function App:remove(name) self.sold = name end
+"""
+
+
 @together("run", *blocks(f"{GUIDES}/viewdefs.md"))
 async def test_the_templates_of_the_guide_show_and_act(
     given: tuple[Block, ...], write_app: WriteApp, tmp_path: Path
 ) -> None:
-    article, lua, hidden, listed, row, select, sent = given
+    article, hidden, lua, table, listed, row, select, sent = given
     shown, option = select.code.split("<!-- Person.option.html -->")
-    parts = f'{hidden.code}{listed.code}{shown}{sent.code}<div ui-view="detail"></div>'
+    parts = f'{hidden.code}{table.code}{listed.code}{shown}{sent.code}<div ui-view="detail"></div>'
     app = write_app(
-        "app", CONTACTS.replace("if not", f"{lua.code}if not", 1),
+        "app", CONTACTS.replace("if not", f"{lua.code}{SHOP}if not", 1),
         App__DEFAULT=f"<template><div>{parts}</div></template>",
         Contact__DEFAULT=article.code, Contact__list_item=row.code, Person__option=option.strip(),
     )  # fmt: skip
@@ -147,9 +153,14 @@ async def test_the_templates_of_the_guide_show_and_act(
             '["a@example.org",1,"p1","sent"]'
         )
         await browser.click("remove()")
-        await session.run_lua("app.items = {1}")
+        assert "Nothing to sell." in browser.text
+        await session.run_lua("app.count, app.items = 1, {{name = 'pear', price = 3}}")
         browser.catch_up()
-        assert "Nothing here yet." not in browser.text
+        assert {"pear", "3"} <= set(browser.text.split())
+        assert "Nothing" not in browser.text
+        await browser.click("sort('date')")
+        await browser.click("..remove(name)", view=browser.rows("items")[0])
+        assert await session.run_lua("return {app.sorted, app.sold, app:canSave()}") == '["date","pear",true]'
         assert browser.page.errors == []
 
 
