@@ -280,6 +280,15 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
     return config
 
 
+def check(tree: JsonObject, source: str) -> None:
+    """Check the contents of a configuration file as a start would, with everything in it in effect.
+
+    Raises:
+        ConfigError: a value is invalid.
+    """
+    _require_token_beyond_loopback(_checked(tree, source))
+
+
 def rights(file: Path) -> JsonObject:
     """Return the settings of the file that widen rights, by dotted key."""
     return widening(_read(file), asdict(Config()))

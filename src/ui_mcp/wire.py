@@ -35,6 +35,8 @@ class Op(StrEnum):
     """(conn, text) Handle what the page sent."""
     RUN = "run"
     """(code) Run a chunk of Lua. Result: the first returned value, or {"non-json": text}."""
+    CONSOLE = "console"
+    """(code) Run an expression or a chunk as a console does, with what it prints. Result: {values, printed, error?}."""
     DISPLAY = "display"
     """(name) Show an app. Result: null, or {note, viewdef} if nothing is shown."""
     TIMER = "timer"
@@ -78,6 +80,8 @@ class OutputKind(StrEnum):
     """A permission was refused."""
     NOTICE = "notice"
     """A message for the person: {level, text}."""
+    PROGRESS = "progress"
+    """What the agent has announced changed: {todos} or {app, progress, stage}."""
     ALIAS = "alias"
     """An app linked a path below html/ to a file or directory: {name, target}."""
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from cli.command import ui_mcp
 from integration.lineclient import LineClient
 from introspection.demos import needs
-from ui_mcp.app.commands.new import check_name, scaffold
 from ui_mcp.errors import RefusedError
 from ui_mcp.testing.project import open_app
 from ui_mcp.ui.audit import audit, global_name
+from ui_mcp.ui.console.scaffold import check_name, scaffold
 from ui_mcp.workspace import Workspace
 
 APPS = ".claude/ui/apps"

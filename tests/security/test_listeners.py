@@ -57,7 +57,10 @@ NLUI = (
     "/person/enter",
 )
 PAGE = ("/approvals", "/approvals/decisions", "/approvals/x/decision", "/approvals/proposals/x")
-PERSON = ("/", "/chat", "/chat/messages", "/timeline", "/person/enter", "/person/leave", "/person/state", *PAGE)
+CONSOLE = ("/apps", "/apps/x", "/deleted/x", "/imports/archive", "/imports/git", "/console", "/progress")
+SETTINGS = ("/settings", "/settings/values", "/settings/agreement", "/settings/theme")
+ENTRY = ("/person/enter", "/person/leave", "/person/state")
+PERSON = ("/", "/chat", "/chat/messages", "/timeline", *ENTRY, *PAGE, *CONSOLE, *SETTINGS)
 ONE = ("/ws/timeline",)
 SOCKETS = {"ui": ("/ws/1", "/ws/timeline"), "mcp": ONE, "nlui": ONE, "page": (), "person": ONE}
 PATHS = {"ui": UI, "mcp": MCP, "nlui": NLUI, "page": PAGE, "person": PERSON}

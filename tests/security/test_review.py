@@ -26,10 +26,10 @@ def test_each_promise_names_tests_that_exist(promise: str) -> None:
         assert re.search(found, (TESTS / file).read_text(encoding="utf-8"), re.MULTILINE), f"{file}::{test}"
 
 
-def test_nothing_unpacks_archives() -> None:
-    """No archive, no escape from one: the day this fails, its members' paths and links need a test."""
+def test_one_module_unpacks_archives() -> None:
+    """Paths, links and sizes of its members have tests in ui/console/test_archive.py; another module needs its own."""
     source = TESTS.parent / "src" / "ui_mcp"
     unpacking = re.compile(r"\b(zipfile|tarfile|shutil\.unpack_archive|pickle|yaml\.load\()")
-    found = [str(file) for file in source.rglob("*.py") if unpacking.search(file.read_text(encoding="utf-8"))]
+    files = [file for file in source.rglob("*.py") if unpacking.search(file.read_text(encoding="utf-8"))]
 
-    assert found == []
+    assert [file.relative_to(source).as_posix() for file in files] == ["ui/console/archive.py"]

@@ -20,8 +20,9 @@
       document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: `/themes/${name}.css` }));
     }
   };
+  let ofProject = null;
   const apply = () => {
-    const name = stored() ?? (night.matches ? "dark" : "light");
+    const name = stored() ?? ofProject ?? (night.matches ? "dark" : "light");
     root.classList.remove(...[...root.classList].filter((one) => one.startsWith("theme-")));
     root.classList.add(`theme-${name}`);
     root.classList.toggle("sl-theme-dark", DARK.includes(name));
@@ -54,6 +55,12 @@
     document.querySelectorAll(".page-home").forEach(mark);
   });
   window.uiLook = fill;
+  window.uiTheme = choose;
+  // The project's choice, for browsers without one of their own; only themes of ours, which cannot disguise a page.
+  window.uiProjectTheme = (name) => {
+    ofProject = NAMES.includes(name) ? name : null;
+    apply();
+  };
   window.uiMark = mark;
   apply();
 })();

@@ -4,4 +4,8 @@ interface Window {
   uiLook?: (select: HTMLSelectElement) => void;
   /** Draws the logo into an element. */
   uiMark?: (place: HTMLElement) => void;
+  /** Chooses a theme for this browser. */
+  uiTheme?: (name: string) => void;
+  /** Names the project's theme, for browsers in which none was chosen. */
+  uiProjectTheme?: (name: string) => void;
 }

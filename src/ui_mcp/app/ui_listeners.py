@@ -42,6 +42,7 @@ from ui_mcp.workspace import Workspace
 
 # A page is served before any of these is needed, and few servers need all.
 if TYPE_CHECKING:
+    from ui_mcp.app.person_console import console_routes
     from ui_mcp.app.watch_routes import (
         mcp_timeline_and_approvals,
         person_timeline_and_approvals,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from ui_mcp.ui.publisher import Publisher
     from ui_mcp.ui.toolset import all_tools
 else:
+    console_routes = lazy("ui_mcp.app.person_console:console_routes")
     mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
     person_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:person_timeline_and_approvals")
     waiting = lazy("ui_mcp.app.watch_routes:waiting")
@@ -72,6 +74,7 @@ _log = logger("host")
 
 PERSON_PORT = 8002
 CHAT = ("/chat",)
+CONSOLE = ("/apps", "/imports", "/deleted", "/console", "/progress", "/settings")
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 
 MakeApp = Callable[[], App]
@@ -313,5 +316,6 @@ def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_p
     routes = [
         LazyRoutes(WATCHED, partial(person_timeline_and_approvals, host, access)),
         LazyRoutes(CHAT, partial(person_chat_routes, host, config.chat.rate)),
+        LazyRoutes(CONSOLE, partial(console_routes, host, partial(all_tools, host))),
     ]
     return ui_person_app(host, config, PersonListeners(ui_port, person_port, partial(waiting, host)), access, routes)

@@ -74,6 +74,11 @@ class Checkpoints:
         """Return the number of checkpoints without the baseline."""
         return len(self._saved())
 
+    def changed_since_baseline(self) -> bool:
+        """Return whether the present files differ from the baseline; false without one."""
+        baseline = next((one for one in self._all() if one.baseline), None)
+        return baseline is not None and digests(present_files(self._folder)) != dict(baseline.files)
+
     def diff(self, number: int = 1) -> str:
         """Return the unified difference between a checkpoint and the present files."""
         checkpoint, present = self._numbered(number), present_files(self._folder)

@@ -228,6 +228,14 @@ class UiServer:
             raise NotConfiguredError(f"Server not configured\n{self._state.reason}")
         return self._state
 
+    def next_config(self) -> settings.Config:
+        """Read the settings that the next start would use.
+
+        Raises:
+            ConfigError: a value is invalid.
+        """
+        return settings.load(self.configured().workspace.config_file, flags=self._flags)
+
     def running(self) -> Running:
         """Return the running state.
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 
@@ -47,7 +48,7 @@ Page = Callable[[Request], Response]
 
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
 
-_PAGES = frozenset({"/", "/chat", "/approvals"})
+PAGES = frozenset({"/", "/chat", "/approvals"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ class PersonSite:
     page: Page
     describe: Describe
     routes: Sequence[BaseRoute]
+    pages: frozenset[str] = PAGES
+    """Paths that show the page to a browser."""
+    upload: str | None = None
+    """Path to which a file may be sent as it is."""
 
 
 def person_app(site: PersonSite) -> ASGIApp:
@@ -67,13 +72,13 @@ def person_app(site: PersonSite) -> ASGIApp:
     app = Starlette(
         routes=[
             Route("/", page, methods=["GET"]),
-            *(HtmlRoute(path, page, methods=["GET"]) for path in sorted(_PAGES - {"/"})),
+            *(HtmlRoute(path, page, methods=["GET"]) for path in sorted(site.pages - {"/"})),
             *entry_routes(site.access, site.describe),
             *site.routes,
         ],
         exception_handlers={HTTPException: _failed, LifecycleError: _unavailable, NotFoundError: _unavailable},
     )
-    return PersonAuth(app, site.access, is_public)
+    return PersonAuth(app, site.access, partial(is_public, pages=site.pages), site.upload)
 
 
 class HtmlRoute(Route):
@@ -86,10 +91,10 @@ class HtmlRoute(Route):
         return found, child
 
 
-def is_public(connection: HTTPConnection) -> bool:
+def is_public(connection: HTTPConnection, pages: frozenset[str] = PAGES) -> bool:
     """Return whether a path is a page or one of its files, which contain no secrets."""
     path = connection.scope["path"]
-    return path == "/" or path.startswith(_PUBLIC_FOLDERS) or (path in _PAGES and wants_html(connection))
+    return path == "/" or path.startswith(_PUBLIC_FOLDERS) or (path in pages and wants_html(connection))
 
 
 def wants_html(connection: HTTPConnection) -> bool:

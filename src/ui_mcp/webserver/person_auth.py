@@ -186,10 +186,13 @@ def _is_json(headers: Headers) -> bool:
 class PersonAuth:
     """Middleware that requires the person's credential, except for `public` pages and files, which hold no secrets."""
 
-    def __init__(self, app: ASGIApp, access: Access, public: Callable[[HTTPConnection], bool]) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, public: Callable[[HTTPConnection], bool], upload: str | None = None
+    ) -> None:
         self.app = app
         self._access = access
         self._public = public
+        self._upload = upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -212,7 +215,7 @@ class PersonAuth:
         if scope["method"] in READING and self._public(connection):
             return None
         entering = (scope["method"], scope["path"]) == ("POST", ENTER)
-        found = refusal(connection, self._access, entering=entering)
+        found = refusal(connection, self._access, entering=entering, upload=scope["path"] == self._upload)
         if found is None and not entering:
             mark_person(scope)
         return found

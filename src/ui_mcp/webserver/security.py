@@ -38,6 +38,8 @@ class AccessRules:
     """Origins that may frame our pages, besides our own, editors and the allowed ones."""
     contained: bool = False
     """Whether pages contain app code, which must not send requests to other ports of this machine."""
+    max_body: Callable[[str], int] = lambda _: MAX_BODY
+    """Bytes that a request to a path may have."""
     policy: bytes = field(init=False)
     """Content security policy: who may frame our pages, and where they may send requests."""
     hosts: frozenset[str] = field(init=False)
@@ -87,7 +89,8 @@ class SecurityMiddleware:
             await _refuse(scope, receive, send, refusal)
             return
         if scope["type"] == "http":
-            await self.app(scope, _limited(receive), _security_headers(send, self._rules))
+            limited = _limited(receive, self._rules.max_body(scope["path"]))
+            await self.app(scope, limited, _security_headers(send, self._rules))
         else:
             await self.app(scope, receive, send)
 
@@ -103,7 +106,7 @@ def check(scope: Scope, rules: AccessRules) -> Refusal | None:
         _check_origin(scope, headers, rules)
         or _check_fetch_site(scope, headers, rules)
         or _check_token(scope, headers, rules)
-        or _check_length(headers)
+        or _check_length(headers, rules.max_body(scope["path"]))
     )
 
 
@@ -143,11 +146,11 @@ def _check_token(scope: Scope, headers: dict[bytes, str], rules: AccessRules) ->
     return Refusal(401, "A bearer token is needed (see mcp-token)", ((b"www-authenticate", b"Bearer"),))
 
 
-def _check_length(headers: dict[bytes, str]) -> Refusal | None:
+def _check_length(headers: dict[bytes, str], most: int) -> Refusal | None:
     length = headers.get(b"content-length", "0")
-    if length.isascii() and length.isdigit() and len(length) < 16 and int(length) <= MAX_BODY:
+    if length.isascii() and length.isdigit() and len(length) < 16 and int(length) <= most:
         return None
-    return Refusal(413, "Request bodies are limited to 4 MiB")
+    return Refusal(413, f"Request bodies are limited to {most >> 20} MiB")
 
 
 def _query(scope: Scope, name: str) -> str | None:
@@ -170,14 +173,14 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: Refusal) 
     await send({"type": f"{kind}.body", "body": body})
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(receive: Receive, most: int) -> Receive:
     taken = 0
 
     async def limited() -> Message:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > MAX_BODY:
+        if taken > most:
             # A chunked body that exceeds the limit: treat the client as disconnected.
             return {"type": "http.disconnect"}
         return message

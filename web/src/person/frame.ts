@@ -20,11 +20,19 @@ export function appFrame(url: string): AppFrame {
     src: url,
   });
   const sendTheme = (): void => {
-    const theme = [...document.documentElement.classList].find((name) => name.startsWith("theme-"))?.slice("theme-".length);
+    const theme = document.documentElement.dataset["appTheme"] ?? [...document.documentElement.classList].find((name) => name.startsWith("theme-"))?.slice("theme-".length);
     element.contentWindow?.postMessage({ type: "ui-theme", name: theme }, new URL(shown).origin);
   };
-  element.addEventListener("load", sendTheme);
-  document.addEventListener("ui-look", sendTheme);
+  let loaded = false; // until then the frame has our own origin, to which nothing is to be sent
+  element.addEventListener("load", () => {
+    loaded = true;
+    sendTheme();
+  });
+  document.addEventListener("ui-look", () => {
+    if (loaded) {
+      sendTheme();
+    }
+  });
   return {
     element,
     go(next) {
@@ -35,3 +43,17 @@ export function appFrame(url: string): AppFrame {
     },
   };
 }
+
+/** Use a theme on this page and in the app; one of the project's own is only for the app. */
+export function useTheme(name: string, isDark: boolean): void {
+  const own = OWN_THEMES.includes(name);
+  const { dataset } = document.documentElement;
+  if (own) {
+    delete dataset["appTheme"];
+  } else {
+    dataset["appTheme"] = name; // a style sheet of the project is not for this page
+  }
+  window.uiTheme?.(own ? name : isDark ? "dark" : "light");
+}
+
+const OWN_THEMES: readonly string[] = ["auto", "dark", "dusk", "light", "meadow"];

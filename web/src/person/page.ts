@@ -7,9 +7,15 @@ import { type ActivityByMessage, followActivity } from "../chat/activity";
 import { chat, type Chat } from "../chat/chat";
 import { server } from "../chat/server";
 import { button, make } from "../nlui/dom";
-import { codeFromAddress, personClient, readJson, reasonOf, RequestError } from "./client";
+import { type Apps, apps } from "./apps/apps";
+import { codeFromAddress, personClient, readJson, reasonOf, RequestError, sendJson } from "./client";
+import { introduce, offerIntroduction, stopsOf } from "./introduction";
+import { type LuaConsole, luaConsole } from "./lua_console";
+import { navigation, remember, viewOfAddress } from "./navigation";
+import { type Settings, settings } from "./settings";
+import { type Steps, steps } from "./steps";
 import { signInScreen, waitingScreen } from "./sign_in";
-import { appFrame } from "./frame";
+import { appFrame, useTheme } from "./frame";
 import { pauseAfter, questions, type Questions } from "./questions";
 import { type Tab, tabs } from "./tabs";
 import "./person.css";
@@ -21,6 +27,11 @@ interface State {
   readonly pending: number;
   readonly chat?: boolean;
   readonly approvals?: boolean;
+  /** Whether the server has apps, settings and a console. */
+  readonly console?: boolean;
+  readonly introduced?: boolean;
+  /** The theme kept in the project. */
+  readonly theme?: string;
 }
 
 const NAME = "ui-mcp";
@@ -71,31 +82,74 @@ function shell(state: State): void {
   pill.hidden = true;
   const banner = make("div.person-banner", { role: "status" });
   banner.hidden = true;
+  const above = make("div.person-above", {}, banner);
   const spoken = make("div.person-spoken", { "aria-live": "polite" });
+  let previewing = false;
   let questionList: Questions | null = null;
   let chatView: Chat | null = null;
+  const consoleViews = state.console && state.app_url !== null ? makeConsole(state.app_url) : null;
 
   const views: Tab[] = [];
   if (frame) {
     views.push({ id: "app", name: "App", panel: frame.element });
   }
+  if (consoleViews) {
+    views.push({ id: "apps", name: "All apps", panel: consoleViews.apps.element, main: true });
+    views.push({ id: "settings", name: "Settings", panel: consoleViews.settings.element, main: true, untabbed: true });
+  }
   if (hasChat) {
-    const body = make("section.person-view.person-chat", { "aria-label": "Chat with your agent" });
+    const talk = make("div.person-talk");
+    const body = make("section.person-view.person-chat", { "aria-label": "Chat with your agent" }, ...(consoleViews ? [consoleViews.steps.element] : []), talk);
     views.push({ id: "chat", name: "Chat", panel: body });
     const follow = (changed: (activity: ActivityByMessage) => void): (() => void) =>
       followActivity({ conversation: "default", credential: person.credential(), review: (item) => review(item.approval_id) }, changed);
     queueMicrotask(() => {
-      chatView = chat(body, server("default", person.fetch), { follow });
+      chatView = chat(talk, server("default", person.fetch), { follow });
     });
   }
   if (state.approvals ?? true) {
     questionList = questions(person.fetch, { waiting: count, trouble });
     views.push({ id: "questions", name: "Questions", panel: make("section.person-view", { "aria-label": "Questions" }, questionList.element) });
   }
-  const bar = tabs(views, firstView(state, hasChat));
+  if (consoleViews) {
+    views.push({ id: "console", name: "Console", panel: make("section.person-view.person-lua", { "aria-label": "Lua console" }, consoleViews.lua.element) });
+  }
+  const nav = consoleViews ? navigation((id) => bar.choose(id)) : null;
+  const bar = tabs(views, firstView(state, hasChat), (id) => {
+    nav?.show(id);
+    consoleViews?.apps.shown(id === "apps");
+    consoleViews?.settings.shown(id === "settings");
+    document.body.classList.toggle("apps-preview", id === "apps" && previewing);
+    remember(id);
+  });
   const toggle = button("Panel", () => togglePanel(), "person-toggle");
-  toggle.title = "Show or hide chat and questions (Alt+C)";
+  toggle.title = "Show or hide chat, questions and console (Alt+C)";
   toggle.hidden = !frame;
+
+  function makeConsole(appUrl: string): ConsoleViews {
+    const about = apps(person.fetch, { preview });
+    return {
+      apps: about,
+      settings: settings(person.fetch, { theme: useTheme, introduce: tour, signOut: () => void person.signOut() }),
+      lua: luaConsole(person.fetch, new URL("/variables", appUrl).href),
+      steps: steps(person.fetch, (progress) => about.progress(progress)),
+    };
+  }
+
+  function preview(isOn: boolean): void {
+    previewing = isOn;
+    document.body.classList.toggle("apps-preview", isOn);
+    if (isOn && bar.isNarrow()) {
+      bar.choose("app");
+    }
+  }
+
+  function tour(): void {
+    introduce(stopsOf((id) => bar.choose(id)), () => {
+      bar.choose("app");
+      void sendJson(person.fetch, "/settings/introduction", { seen: true }, "PUT").catch(() => undefined);
+    });
+  }
 
   function review(id?: string): void {
     document.body.classList.remove("panel-closed");
@@ -147,32 +201,61 @@ function shell(state: State): void {
   };
   document.addEventListener("keydown", keys);
   toggle.setAttribute("aria-expanded", "true");
-  show(head(state, pill, toggle), make("main.person-main", {}, banner, bar.element, ...views.map((view) => view.panel), spoken));
+  show(head(state, nav?.element ?? null, pill, toggle), make("main.person-main", {}, above, bar.element, ...views.map((view) => view.panel), spoken));
   document.body.classList.add(frame ? "with-app" : "without-app", ...(views.length === 1 ? ["single-view"] : []));
   close = () => {
     document.removeEventListener("keydown", keys);
     questionList?.stop();
     chatView?.stop();
+    consoleViews?.apps.stop();
+    consoleViews?.steps.stop();
+    removeEventListener("popstate", back);
   };
+  const back = (): void => bar.choose(viewOfAddress() ?? "app");
+  addEventListener("popstate", back);
+  if (consoleViews) {
+    window.uiProjectTheme?.(state.theme ?? "");
+    if (state.introduced === false) {
+      above.append(offerIntroduction(tour, () => void sendJson(person.fetch, "/settings/introduction", { seen: true }, "PUT").catch(() => undefined)));
+    }
+  }
+}
+
+interface ConsoleViews {
+  readonly apps: Apps;
+  readonly settings: Settings;
+  readonly lua: LuaConsole;
+  readonly steps: Steps;
 }
 
 function firstView(state: State, hasChat: boolean): string {
+  const named = viewOfAddress();
+  if (named !== undefined && state.console) {
+    return named;
+  }
   if (location.pathname.startsWith("/approvals") || state.pending > 0 || !hasChat) {
     return "questions";
   }
   return location.pathname.startsWith("/chat") || state.app_url === null || !matchMedia("(max-width: 800px)").matches ? "chat" : "app";
 }
 
-function head(state: State, ...controls: readonly HTMLElement[]): HTMLElement {
+function head(state: State, nav: HTMLElement | null, ...controls: readonly HTMLElement[]): HTMLElement {
+  const problem = make("span.person-problem", { role: "alert" });
   const mark = make("span.page-home", { "aria-hidden": "true" });
   window.uiMark?.(mark);
   const themeSwitch = make("select", { "aria-label": "Theme" });
   themeSwitch.dataset["themeSwitch"] = "";
   window.uiLook?.(themeSwitch);
-  const problem = make("span.person-problem", { role: "alert" });
+  document.addEventListener("ui-look", () => window.uiLook?.(themeSwitch));
+  if (state.console) {
+    themeSwitch.addEventListener("change", () => {
+      delete document.documentElement.dataset["appTheme"];
+      void sendJson(person.fetch, "/settings/theme", { name: themeSwitch.value }, "PUT").catch((error: unknown) => (problem.textContent = reasonOf(error)));
+    });
+  }
   const signOut = button("Sign out", () => void person.signOut().catch((error: unknown) => (problem.textContent = reasonOf(error))), "person-quiet");
   const where = state.base_dir ? make("span.person-where", { title: state.base_dir }, state.base_dir) : make("span.person-where");
-  return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), where, problem, ...controls, themeSwitch, signOut);
+  return make("header.person-head", {}, mark, make("h1", { title: `Version ${state.version}` }, NAME), nav, where, problem, ...controls, themeSwitch, signOut);
 }
 
 /** Sign in with the code in the address, if there is one; a link can also be opened in a tab that shows this page. */

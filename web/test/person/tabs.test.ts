@@ -54,3 +54,21 @@ test("a tab shows a number until it is 0", () => {
   bar.count("nothing", 1);
   expect(badge?.textContent).toBe("");
 });
+
+test("on wide screens a main view and one of the panel are shown together", () => {
+  const panels = { app: panel("iframe"), apps: panel("section"), settings: panel("section"), chat: panel("section") };
+  const changed = vi.fn();
+  const bar = tabs(
+    [
+      { id: "app", name: "App", panel: panels.app },
+      { id: "apps", name: "All apps", panel: panels.apps, main: true },
+      { id: "settings", name: "Settings", panel: panels.settings, main: true, untabbed: true },
+      { id: "chat", name: "Chat", panel: panels.chat },
+    ],
+    "app",
+    changed,
+  );
+  bar.choose("settings");
+  const shown = Object.entries(panels).flatMap(([id, one]) => (one.classList.contains("person-shown") ? [id] : []));
+  expect([shown, changed.mock.calls.flat(), bar.element.childElementCount]).toEqual([["settings", "chat"], ["app", "settings"], 3]);
+});

@@ -2,7 +2,7 @@
 local E, host = ...
 local OUTPUT = E.wire.output
 local env, json, limits = E.env, E.json, E.limits
-local type, tostring, ipairs, floor, gsub, format = type, tostring, ipairs, math.floor, string.gsub, string.format
+local type, tostring, tonumber, ipairs, floor, gsub, format = type, tostring, tonumber, ipairs, math.floor, string.gsub, string.format
 
 local LEVELS = { danger = "error", error = "error", warning = "warning" }
 
@@ -49,7 +49,13 @@ local function tell_console(name, ...)
   if not ok then E.report("appConsole:" .. name, fault) end
 end
 
-function shell:appProgress(name, progress, stage) tell_console("onAppProgress", name, progress, stage) end
+-- Tell the person's page what the agent has announced.
+local function announce(facts) host.emit(OUTPUT.PROGRESS, json.encode(facts), 0) end
+
+function shell:appProgress(name, progress, stage)
+  announce({ app = tostring(name), progress = tonumber(progress), stage = stage and tostring(stage) or nil })
+  tell_console("onAppProgress", name, progress, stage)
+end
 
 function shell:scanAvailableApps() end
 
@@ -89,16 +95,20 @@ local function todo(item)
   return { content = tostring(item.content or ""), status = item.status or "pending", activeForm = item.activeForm or "" }
 end
 
+local function announce_todos(mcp) announce({ todos = mcp.todos or {} }) end
+
 function shell:hasTodos() return type(self.todos) == "table" and #self.todos > 0 end
 
 function shell:setTodos(items)
   self.todos = {}
   for i, item in ipairs(items or {}) do self.todos[i] = todo(item) end
+  announce_todos(self)
 end
 
 function shell:createTodos(labels, app)
   self.todos, self.todoApp = {}, app
   for i, label in ipairs(labels or {}) do self.todos[i] = todo({ content = label, activeForm = tostring(label) .. "…" }) end
+  announce_todos(self)
 end
 
 function shell:startTodoStep(n)
@@ -108,17 +118,22 @@ function shell:startTodoStep(n)
     if i < n then item.status = "completed" end
   end
   step.status = "in_progress"
+  announce_todos(self)
   self:addAgentThinking(step.activeForm)
   if self.todoApp then self:appProgress(self.todoApp, PERCENT[step.content] or floor(15 * n - 5), step.activeForm) end
 end
 
 function shell:completeTodos()
   for _, item in ipairs(self.todos or {}) do item.status = "completed" end
+  announce_todos(self)
   self.statusLine, self.statusClass = "", ""
   if self.todoApp then self:appProgress(self.todoApp, nil, nil) end
 end
 
-function shell:clearTodos() self.todos, self.todoApp = {}, nil end
+function shell:clearTodos()
+  self.todos, self.todoApp = {}, nil
+  announce_todos(self)
+end
 
 function shell:toggleTodos() self.todosCollapsed = not self.todosCollapsed end
 

@@ -16,6 +16,7 @@ E.wire = {
     CLOSE = "close",
     FRAME = "frame",
     RUN = "run",
+    CONSOLE = "console",
     DISPLAY = "display",
     TIMER = "timer",
     CHECK = "check",
@@ -37,6 +38,7 @@ E.wire = {
     SUBSCRIBED = "subscribed",
     REFUSED = "refused",
     NOTICE = "notice",
+    PROGRESS = "progress",
     ALIAS = "alias",
   }),
   message = constants("message", {

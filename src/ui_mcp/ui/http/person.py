@@ -10,9 +10,13 @@ from starlette.routing import BaseRoute, Route
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.ui.console import MAX_ARCHIVE
+from ui_mcp.ui.console.introduction import introduced
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.themes import chosen_theme
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import (
+    PAGES,
     PERSON_FOLDER,
     HtmlRoute,
     PersonSite,
@@ -22,9 +26,13 @@ from ui_mcp.webserver.person_app import (
     person_page,
 )
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import LOOPBACK_NAMES, AccessRules, SecurityMiddleware
+from ui_mcp.webserver.security import LOOPBACK_NAMES, MAX_BODY, AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App
 from ui_mcp.webserver.static import shared_style_route
+
+UPLOAD = "/imports/archive"
+VIEWS = frozenset({"/apps", "/settings", "/console"})
+"""Further addresses of the page, each of which opens one of its views."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +60,23 @@ def ui_person_app(
             "version": bundled_version(),
             "base_dir": host.configured().workspace.given,
             "pending": await listeners.waiting(),
+            "console": True,
+            "introduced": introduced(),
+            "theme": chosen_theme(host.configured().workspace),
         }
 
     files = [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
-    site = PersonSite(access, page, describe, [*routes, *files])
+    site = PersonSite(access, page, describe, [*routes, *files], PAGES | VIEWS, UPLOAD)
     return SecurityMiddleware(person_app(site), person_rules(config, listeners.person_port))
 
 
 def person_rules(config: Config, port: int) -> AccessRules:
     """Return what the person's listener accepts: its own host names and no other origin, whatever else is allowed."""
-    return AccessRules(ports=frozenset({port}), allowed_hosts=frozenset(config.server.allowed_hosts))
+    return AccessRules(
+        ports=frozenset({port}),
+        allowed_hosts=frozenset(config.server.allowed_hosts),
+        max_body=lambda path: MAX_ARCHIVE if path == UPLOAD else MAX_BODY,
+    )
 
 
 def origins_of(config: Config, port: int) -> tuple[str, ...]:

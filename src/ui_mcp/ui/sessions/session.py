@@ -18,6 +18,7 @@ from ui_mcp.ui.sessions.events import Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, UnseenNotices, app_notice, notice_frame, system_event
 from ui_mcp.ui.sessions.record import SessionRecord
+from ui_mcp.ui.sessions.progress import AgentProgress
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 
@@ -101,6 +102,7 @@ class Session:
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, context.pages_changed)
         self.loading = LoadErrors(vended, self.events, self.pages)
+        self.progress = AgentProgress()
         self._unseen = UnseenNotices(self.pages)
         self.touched = monotonic()
         self._context = context
@@ -191,6 +193,16 @@ class Session:
         """
         return raise_for_fault(await self.call(Op.RUN, code)).result
 
+    async def console(self, code: str) -> JsonObject:
+        """Run an expression or a chunk and return its values, what it printed, and the error if it failed."""
+        found: JsonObject = loads(raise_for_fault(await self.call(Op.CONSOLE, code)).result)
+        return {"values": list(found["values"]), "printed": list(found["printed"]), "error": found.get("error")}
+
+    @property
+    def displayed(self) -> str | None:
+        """The app that was displayed last, or None."""
+        return self._displayed
+
     async def display(self, name: str) -> Blank | None:
         """Load an app if needed and show it; return why it shows nothing, or None.
 
@@ -253,6 +265,7 @@ class Session:
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
         self._record.close()
+        self.progress.close()
         await self._supervisor.close()
         async with self._lock:  # a worker that was being started meanwhile
             await self._supervisor.close()
@@ -298,6 +311,8 @@ class Session:
             self.loading.failed(loads(text))
         elif kind == OutputKind.LOADED:
             self.loading.resolved(text)
+        elif kind == OutputKind.PROGRESS:
+            self.progress.update(loads(text))
         elif kind == OutputKind.NOTICE:
             self.pages.notify(*app_notice(text))
         else:

@@ -1,0 +1,197 @@
+"""Fetches a Git repository as a tar archive, by the git program and only when the person asks for it."""
+
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import anyio
+from anyio.abc import Process
+
+from ui_mcp.errors import RefusedError
+from ui_mcp.processes import WATCHDOG
+from ui_mcp.ui.console import MAX_ARCHIVE
+
+SECONDS = 60.0
+MAX_CLONE = 200 * 1024 * 1024
+_POLL = 0.25
+_SCP = re.compile(r"[\w.-]+@[\w.-]+:[\w./~-]+")
+_TREE = re.compile(r"(?P<repo>/[^/]+(?:/[^/]+)+?)(?:/-)?/(?:tree|src/branch|src)/(?P<ref>[^/]+)(?:/(?P<path>.+))?")
+_REF = re.compile(r"[\w][\w./+-]*")
+_SCHEMES = frozenset({"https", "http", "ssh", "git", "file"})
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",  # never ask at the server's terminal
+    "GIT_ASKPASS": "true",
+    "SSH_ASKPASS": "true",
+    "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=15",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GitAddress:
+    """A repository, and what to take from it."""
+
+    repository: str
+    ref: str = ""
+    """Branch or tag; empty for the default branch."""
+    path: str = ""
+    """Folder inside the repository; empty for all of it."""
+
+
+def parse_address(text: str) -> GitAddress:
+    """Return what an address names: a repository, or a folder of one as web sites show it (`…/tree/main/apps/x`).
+
+    Raises:
+        RefusedError: it is no address of a repository.
+    """
+    text = text.strip()
+    if _SCP.fullmatch(text):
+        return GitAddress(text)
+    if text.startswith("/"):
+        return GitAddress(text)
+    parts = urlsplit(text)
+    if parts.scheme not in _SCHEMES or not (parts.netloc or parts.scheme == "file") or not parts.path.strip("/"):
+        raise RefusedError(
+            f"{text[:200]!r} is not the address of a Git repository\n"
+            "Use for example https://github.com/OWNER/REPOSITORY or …/tree/main/apps/NAME."
+        )
+    found = _TREE.fullmatch(unquote(parts.path).rstrip("/")) if parts.scheme in {"https", "http"} else None
+    if found is None:
+        return GitAddress(text)
+    ref, path = found["ref"], found["path"] or ""
+    if not _REF.fullmatch(ref) or ".." in path.split("/"):
+        raise RefusedError(f"{text[:200]!r} does not name a branch and a folder")
+    return GitAddress(f"{parts.scheme}://{parts.netloc}{found['repo']}", ref, path)
+
+
+async def fetch(address: GitAddress) -> bytes:
+    """Return the files of a repository as a tar archive; nothing of it is run or checked out.
+
+    Raises:
+        RefusedError: git is missing, or the repository cannot be fetched; the message says why.
+    """
+    program = shutil.which("git")
+    if program is None:
+        raise RefusedError("git is not installed\nInstall it, or import an archive (zip or tar) of the app instead.")
+    with tempfile.TemporaryDirectory(prefix="ui-mcp-git-") as place:
+        folder = Path(place) / "repository.git"
+        git = [program, "-c", "protocol.ext.allow=never", "-c", "core.hooksPath=/dev/null"]
+        branch = ["--branch", address.ref] if address.ref else []
+        clone = [*git, "clone", "--bare", "--depth=1", "--no-tags", "--single-branch", "--template=", *branch]
+        await _run([*clone, "--", address.repository, str(folder)], folder, address)
+        archive = Path(place) / "files.tar"
+        tree = f"HEAD:{address.path}" if address.path else "HEAD"
+        await _run([*git, "-C", str(folder), "archive", "--format=tar", f"--output={archive}", tree], folder, address)
+        if archive.stat().st_size > MAX_CLONE:
+            raise RefusedError(f"The repository is larger than {MAX_CLONE >> 20} MiB")
+        return _bounded(archive)
+
+
+def _bounded(archive: Path) -> bytes:
+    if archive.stat().st_size > MAX_ARCHIVE:
+        raise RefusedError(
+            f"The files are larger than {MAX_ARCHIVE >> 20} MiB\n"
+            "Name the folder of one app, for example …/tree/main/apps/NAME."
+        )
+    return archive.read_bytes()
+
+
+async def _run(command: Sequence[str], folder: Path, address: GitAddress) -> None:
+    environment = {**os.environ, **_ENVIRONMENT}
+    process = await anyio.open_process(command, env=environment, stdin=-3, stdout=-3, start_new_session=True)
+    WATCHDOG.watch(process.pid)
+    try:
+        with anyio.move_on_after(SECONDS) as limit:
+            said = await _watched(process, folder)
+    finally:
+        if process.returncode is None:
+            _kill(process)
+            with anyio.CancelScope(shield=True):
+                await process.wait()
+        WATCHDOG.forget(process.pid)
+        await process.aclose()
+    if limit.cancelled_caught:
+        raise RefusedError(f"{_shown(address)} did not answer within {SECONDS:.0f} s\n{_OFFLINE}")
+    if process.returncode != 0:
+        raise RefusedError(_reason(said, address))
+
+
+async def _watched(process: Process, folder: Path) -> str:
+    """Read what git says until it ends; end it when the clone grows too large."""
+    said = bytearray()
+
+    async def listen() -> None:
+        if process.stderr is not None:
+            async for block in process.stderr:
+                said.extend(block[: 8192 - len(said)] if len(said) < 8192 else b"")
+
+    async def watch() -> None:
+        while process.returncode is None:
+            await anyio.sleep(_POLL)
+            if await anyio.to_thread.run_sync(_size, folder) > MAX_CLONE:
+                said[:] = f"fatal: larger than {MAX_CLONE >> 20} MiB".encode()
+                _kill(process)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listen)
+        tasks.start_soon(watch)
+        await process.wait()
+        tasks.cancel_scope.deadline = anyio.current_time() + 1  # for the rest of the output
+    return bytes(said).decode("utf-8", "replace")
+
+
+def _kill(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with suppress(OSError):
+                total += (Path(place) / name).lstat().st_size
+    return total
+
+
+_OFFLINE = "Check the address and the network, or import an archive (zip or tar) of the app instead."
+_REASONS = (
+    ("could not resolve host", "cannot be reached: its name is unknown here, or there is no network"),
+    ("failed to connect", "cannot be reached"),
+    ("couldn't connect", "cannot be reached"),
+    ("connection refused", "cannot be reached"),
+    ("could not read username", "does not exist, or needs a sign-in that git has not stored"),
+    ("permission denied", "does not let you in"),
+    ("remote branch", "has no such branch or tag"),
+    ("not a valid object name", "has no such folder"),
+    ("does not exist", "does not exist"),
+    ("not found", "does not exist, or is private"),
+    ("larger than", f"is larger than {MAX_CLONE >> 20} MiB"),
+)
+
+
+def _reason(said: str, address: GitAddress) -> str:
+    """Return a message for the person from what git printed; pure."""
+    low = said.lower()
+    known = next((words for mark, words in _REASONS if mark in low), None)
+    if known is None:
+        lines = [line for line in said.splitlines() if line.strip()]
+        shown = "".join(char for char in (lines[-1] if lines else "git failed") if char.isprintable())
+        known = f"cannot be fetched: {shown[:300]}"
+    return f"{_shown(address)} {known}\n{_OFFLINE}"
+
+
+def _shown(address: GitAddress) -> str:
+    """Return the address without a password in it."""
+    return re.sub(r"//[^/@\s]*@", "//", address.repository)
