@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.ui.audit import audit
 from ui_mcp.ui.app_files import app_folder
+from ui_mcp.ui.audit import audit
 from ui_mcp.ui.checkpoints import Checkpoints
 from ui_mcp.workspace import Workspace
 
