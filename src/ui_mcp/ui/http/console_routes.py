@@ -106,9 +106,11 @@ class ConsoleRoutes:
 
     async def show(self, request: Request) -> Response:
         name = request.path_params["name"]
-        app_folder(self._host.configured().workspace, name)
+        folder = app_folder(self._host.configured().workspace, name)
         blank = await self._session().display(name)
-        return JSONResponse({"displayed": name, **({"note": blank.note} if blank else {})})
+        # A new file is loaded within a moment, and the page follows by itself.
+        is_loading = blank is not None and (folder / "viewdefs" / f"{blank.viewdef}.html").is_file()
+        return JSONResponse({"displayed": name, **({"note": blank.note} if blank and not is_loading else {})})
 
     async def test(self, request: Request) -> Response:
         """Play the app's test.json in a browser of the server's own."""
