@@ -172,3 +172,21 @@ def _write(file: Path, text: str = "") -> None:
     descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with os.fdopen(descriptor, "w") as stream:
         stream.write(text)
+
+
+def introduced() -> bool:
+    """Return whether this account has seen the introduction of the person's page."""
+    return _introduced_file().is_file()
+
+
+def set_introduced(seen: bool) -> None:
+    """Remember whether this account has seen the introduction."""
+    with suppress(OSError):  # it is offered again
+        if seen:
+            _write(_introduced_file())
+        else:
+            _introduced_file().unlink(missing_ok=True)
+
+
+def _introduced_file() -> Path:
+    return state_folder() / "introduced"

@@ -27,9 +27,9 @@ def test_each_promise_names_tests_that_exist(promise: str) -> None:
 
 
 def test_one_module_unpacks_archives() -> None:
-    """Paths, links and sizes of its members have tests in ui/console/test_archive.py; another module needs its own."""
+    """Paths, links and sizes of its members have tests in ui/console/test_sources.py; another module needs its own."""
     source = TESTS.parent / "src" / "ui_mcp"
     unpacking = re.compile(r"\b(zipfile|tarfile|shutil\.unpack_archive|pickle|yaml\.load\()")
     files = [file for file in source.rglob("*.py") if unpacking.search(file.read_text(encoding="utf-8"))]
 
-    assert [file.relative_to(source).as_posix() for file in files] == ["ui/console/archive.py"]
+    assert [file.relative_to(source).as_posix() for file in files] == ["ui/console/sources.py"]

@@ -42,7 +42,6 @@ from ui_mcp.workspace import Workspace
 
 # A page is served before any of these is needed, and few servers need all.
 if TYPE_CHECKING:
-    from ui_mcp.app.person_console import console_routes
     from ui_mcp.app.watch_routes import (
         mcp_timeline_and_approvals,
         person_timeline_and_approvals,
@@ -50,13 +49,14 @@ if TYPE_CHECKING:
         waiting,
     )
     from ui_mcp.ui.http.chat_routes import mcp_chat_routes, person_chat_routes, ui_chat_routes
+    from ui_mcp.ui.http.console_routes import console_routes
     from ui_mcp.ui.http.guide_routes import guide_routes
     from ui_mcp.ui.http.publisher_routes import publisher_app
     from ui_mcp.ui.http.tool_routes import api_routes
     from ui_mcp.ui.publisher import Publisher
     from ui_mcp.ui.toolset import all_tools
 else:
-    console_routes = lazy("ui_mcp.app.person_console:console_routes")
+    console_routes = lazy("ui_mcp.ui.http.console_routes:console_routes")
     mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
     person_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:person_timeline_and_approvals")
     waiting = lazy("ui_mcp.app.watch_routes:waiting")

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
 from ui_mcp.discovery import lazy
+from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from ui_mcp.app.commands.new import run_new
+    from ui_mcp.ui.console.scaffold import scaffold
 else:
-    run_new = lazy("ui_mcp.app.commands.new:run_new")
+    scaffold = lazy("ui_mcp.ui.console.scaffold:scaffold")
 
 HELP = "create an app to start from"
 
@@ -27,4 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    return run_new(options)
+    workspace = Workspace.at(options.dir)
+    made = scaffold(workspace, options.app, options.title)
+    print("Created:", *(workspace.name_of(file) for file in made), sep="\n  ")
+    print(f"\nTo see it, ask your agent to show {options.app}, or run `ui-mcp serve` and choose it on the start page.")
+    print("Edit a file while it is shown and watch the page change.")
+    return 0

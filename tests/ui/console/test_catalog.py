@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ui_mcp.config import LuaPermissions
 from ui_mcp.errors import UiMcpError
 from ui_mcp.ui.console.catalog import Checklist, described, listed, parse_checklist
 from ui_mcp.ui.console.scaffold import plan, scaffold
@@ -54,7 +55,7 @@ def test_an_app_is_described_with_its_findings(workspace: Workspace) -> None:
     (app / "TESTING.md").write_text("- [x] one\n- [ ] two\n# Gaps\n- no undo\n")
     (app / "viewdefs" / "Bad.DEFAULT.html").write_text('<template><b ui-value="a + b"></b></template>')
 
-    told = described(workspace, "week-plan")
+    told = described(workspace, LuaPermissions(), "week-plan")
     assert (told["passed"], told["total"], told["known"]) == (1, 2, ["no undo"])
     assert [finding["rule"] for finding in told["violations"]] == ["operator_in_path"]
     assert "test.json" in [file["path"] for file in told["files"]]
@@ -64,7 +65,7 @@ def test_an_app_is_described_with_its_findings(workspace: Workspace) -> None:
 def test_what_is_no_app_is_not_described(workspace: Workspace, name: str) -> None:
     workspace.apps.mkdir(parents=True)
     with pytest.raises(UiMcpError):
-        described(workspace, name)
+        described(workspace, LuaPermissions(), name)
 
 
 def test_links_out_of_the_project_are_not_shown(tmp_path: Path, workspace: Workspace) -> None:
@@ -79,4 +80,4 @@ def test_links_out_of_the_project_are_not_shown(tmp_path: Path, workspace: Works
     (workspace.apps / "away").symlink_to(outside)
 
     assert [app["name"] for app in listed(workspace)] == ["week-plan"]
-    assert described(workspace, "week-plan")["design"] == ""
+    assert described(workspace, LuaPermissions(), "week-plan")["design"] == ""

@@ -8,9 +8,8 @@ from ui.console.archives import APP, zipped
 from ui_mcp.config import LuaPermissions
 from ui_mcp.errors import NotFoundError, RefusedError
 from ui_mcp.ui.checkpoints import Checkpoints
-from ui_mcp.ui.console.catalog import described, listed
+from ui_mcp.ui.console.catalog import described, listed, remove, restore
 from ui_mcp.ui.console.imports import Imports, Source, archive_hint, find_apps
-from ui_mcp.ui.console.removal import remove, restore
 from ui_mcp.workspace import Workspace
 
 pytestmark = pytest.mark.covers("UI-SHELL-3")
@@ -40,7 +39,7 @@ def test_a_staged_app_is_no_app_until_it_is_accepted(workspace: Workspace, impor
         APP
     )
     assert imports.staged() == []
-    source = described(workspace, "notes")["source"]
+    source = described(workspace, LuaPermissions(), "notes")["source"]
     assert {key: source[key] for key in ("kind", "label", "changed")} == {**SOURCE.as_json(), "changed": False}
 
 

@@ -13,10 +13,10 @@ from ui_mcp.errors import InvalidArgumentsError, NotFoundError, RefusedError
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.ui.checkpoints import Checkpoints
-from ui_mcp.ui.console.archive import unpack
-from ui_mcp.ui.console.removal import remove
+from ui_mcp.ui.console.catalog import remove
 from ui_mcp.ui.console.review import review
 from ui_mcp.ui.console.scaffold import check_name
+from ui_mcp.ui.console.sources import unpack
 from ui_mcp.workspace import Workspace, make_own
 
 MAX_STAGED = 5

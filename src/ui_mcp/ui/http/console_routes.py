@@ -1,6 +1,7 @@
 """Routes of the person's listener for their apps: list, create, show, test, import and delete; and a Lua console."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -10,18 +11,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ui_mcp.config import LuaPermissions
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.toolkit.tool import Call, Media, Text
+from ui_mcp.toolkit.toolset import Toolset
 from ui_mcp.ui.app_files import app_folder
 from ui_mcp.ui.console import catalog
-from ui_mcp.ui.console.git_source import fetch, parse_address
+from ui_mcp.ui.console.catalog import remove, restore
 from ui_mcp.ui.console.imports import Imports, Source, archive_hint, require_archive_name
-from ui_mcp.ui.console.removal import remove, restore
 from ui_mcp.ui.console.scaffold import plan, scaffold
+from ui_mcp.ui.console.sources import fetch, parse_address
+from ui_mcp.ui.http.settings_routes import SettingsRoutes
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.pages import system_event
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.responses import answering, body_of, text_of
+from ui_mcp.workspace import Workspace
 
 MAX_WAIT = 25.0
 MAX_CODE = 200_000
@@ -29,17 +35,20 @@ MAX_ABOUT = 20_000
 REQUESTS = frozenset({"build", "test", "fix", "improve"})
 """What the console asks the agent to do with an app."""
 
-RunTest = Callable[[str, list[Json]], Awaitable[JsonObject]]
-"""Plays a scenario against an app in a browser and returns the outcome."""
 T = TypeVar("T")
+
+
+def console_routes(host: UiServer, build_tools: Callable[[], Toolset]) -> list[BaseRoute]:
+    """Return the routes; `build_tools` makes the tools with which apps are tested."""
+    return [*ConsoleRoutes(host, build_tools).routes(), *SettingsRoutes(host).routes()]
 
 
 class ConsoleRoutes:
     """Everything here needs the person's credential: app code and agents cannot reach it."""
 
-    def __init__(self, host: UiServer, run_test: RunTest) -> None:
+    def __init__(self, host: UiServer, build_tools: Callable[[], Toolset]) -> None:
         self._host = host
-        self._run_test = run_test
+        self._build_tools = build_tools
 
     def routes(self) -> Sequence[BaseRoute]:
         table = (
@@ -76,7 +85,7 @@ class ConsoleRoutes:
 
     async def app(self, request: Request) -> Response:
         name = request.path_params["name"]
-        return JSONResponse(await to_thread.run_sync(catalog.described, self._host.configured().workspace, name))
+        return JSONResponse(await to_thread.run_sync(catalog.described, *self._place(), name))
 
     async def create(self, request: Request) -> Response:
         """Create an app: from the template, or as requirements that the agent is asked to build."""
@@ -122,7 +131,7 @@ class ConsoleRoutes:
             raise NotFoundError(f"apps/{name} has no test.json; your agent can write one") from error
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidArgumentsError(f'apps/{name}/test.json is not {{"steps": […]}}') from error
-        return JSONResponse(await self._run_test(name, steps))
+        return JSONResponse(await run_test(self._build_tools, name, steps))
 
     async def ask(self, request: Request) -> Response:
         """Put a request for the agent into the event queue."""
@@ -179,12 +188,15 @@ class ConsoleRoutes:
         after = int(given) if given.isdecimal() and len(given) < 16 else -1
         return JSONResponse(await self._session().progress.wait(after, MAX_WAIT))
 
+    def _place(self) -> tuple[Workspace, LuaPermissions]:
+        configured = self._host.configured()
+        return configured.workspace, configured.config.lua.permissions
+
     def _session(self) -> Session:
         return self._host.running().sessions.get("1")
 
     def _imports(self) -> Imports:
-        configured = self._host.configured()
-        return Imports(configured.workspace, configured.config.lua.permissions)
+        return Imports(*self._place())
 
     async def _in_imports(self, act: Callable[[Imports], T]) -> T:
         return await to_thread.run_sync(act, self._imports())
@@ -195,3 +207,14 @@ class ConsoleRoutes:
     def _tell_agent(self, what: str, name: str, text: str = "") -> None:
         facts = {"request": what, "target": name, **({"text": text} if text else {})}
         self._session().events.push_system(system_event("app_request", facts))
+
+
+async def run_test(build_tools: Callable[[], Toolset], app: str, steps: list[Json]) -> JsonObject:
+    """Play a scenario with `ui_test` and return its outcome for the person's page."""
+    tools = await to_thread.run_sync(build_tools)
+    result = await tools.call("ui_test", {"app": app, "steps": steps}, Call(client_name="console"))
+    texts = [part.text for part in result.content if isinstance(part, Text)]
+    pictures = [b64encode(part.data).decode() for part in result.content if isinstance(part, Media)]
+    first: Json = loads(texts[0]) if texts else {}
+    failure = first if result.is_error else None
+    return {"ok": not result.is_error, "steps": len(steps), "failure": failure, "picture": next(iter(pictures), None)}

@@ -10,8 +10,8 @@ from starlette.routing import BaseRoute, Route
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.person import introduced
 from ui_mcp.ui.console import MAX_ARCHIVE
-from ui_mcp.ui.console.introduction import introduced
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.themes import chosen_theme
 from ui_mcp.version import bundled_version

@@ -1,4 +1,4 @@
-"""The queue of events that an app pushes for the agent, and the callers that wait for them.
+"""The queue of events that an app pushes for the agent, the callers that wait for them, and what the agent announces.
 
 One queue per session, used only on the event loop: between checking the queue and registering as a waiter there is no
 await, so no event is missed.
@@ -7,7 +7,7 @@ await, so no event is missed.
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from math import isnan
+from math import isfinite, isnan
 from time import monotonic
 from typing import Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from anyio import Event as Signal
 from anyio import move_on_after
 
 from ui_mcp.errors import SessionGoneError
-from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 MAX_EVENTS = 10_000
 MAX_BYTES = 16 * 1024 * 1024
@@ -215,3 +215,69 @@ class EventQueue:
     def _wake(self) -> None:
         if self._events and self._waiters:
             self._waiters[0].set()
+
+
+MAX_STEPS = 200
+MAX_APPS = 200
+MAX_TEXT = 300
+_STATES = frozenset({"pending", "in_progress", "completed"})
+
+
+class AgentProgress:
+    """The latest announcement of a session; its `version` grows with each, so that pages can wait for the next."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._todos: list[JsonObject] = []
+        self._apps: dict[str, JsonObject] = {}
+        self._changed = Signal()
+        self._closed = False
+
+    def close(self) -> None:
+        """Release every waiter; nothing waits any more."""
+        self._closed = True
+        self._changed.set()
+
+    def update(self, facts: Json) -> None:
+        """Take an announcement of app code, which may contain anything."""
+        if not isinstance(facts, dict):
+            return
+        if "todos" in facts:
+            todos = facts["todos"]
+            self._todos = [_step(one) for one in todos[:MAX_STEPS]] if isinstance(todos, list) else []
+        elif "app" in facts:
+            self._set_app(_text(facts["app"]), facts.get("progress"), _text(facts.get("stage")))
+        self.version += 1
+        if not self._closed:
+            self._changed.set()
+            self._changed = Signal()
+
+    def as_json(self) -> JsonObject:
+        return {"version": self.version, "todos": self._todos, "apps": dict(self._apps)}
+
+    async def wait(self, after: int, seconds: float) -> JsonObject:
+        """Return the announcements as soon as they are newer than `after`, at the latest after some seconds."""
+        if after == self.version:
+            with move_on_after(seconds):
+                await self._changed.wait()
+        return self.as_json()
+
+    def _set_app(self, name: str, progress: Json, stage: str) -> None:
+        self._apps.pop(name, None)
+        done = min(max(progress, 0), 100) if type(progress) in {int, float} and isfinite(progress) else None
+        if (done is not None or stage) and len(self._apps) < MAX_APPS:
+            self._apps[name] = {"progress": done, "stage": stage}
+
+
+def _step(given: Json) -> JsonObject:
+    step = given if isinstance(given, dict) else {}
+    status = step.get("status")
+    return {
+        "content": _text(step.get("content")),
+        "status": status if status in _STATES else "pending",
+        "active": _text(step.get("activeForm")),
+    }
+
+
+def _text(given: Json) -> str:
+    return given[:MAX_TEXT] if isinstance(given, str) else ""

@@ -14,11 +14,10 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import OPERATIONS, VALUES, logger
 from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
-from ui_mcp.ui.sessions.events import Change, EventQueue, with_events
+from ui_mcp.ui.sessions.events import AgentProgress, Change, EventQueue, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Pages, UnseenNotices, app_notice, notice_frame, system_event
 from ui_mcp.ui.sessions.record import SessionRecord
-from ui_mcp.ui.sessions.progress import AgentProgress
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 

@@ -36,6 +36,7 @@ export interface AppDetail extends AppEntry {
   readonly warnings: readonly Finding[];
   readonly files: readonly { readonly path: string; readonly size: number }[];
   readonly checkpoints: number;
+  readonly abilities: readonly Ability[];
 }
 
 export interface Listing {

@@ -110,6 +110,7 @@ function sections(app: AppDetail): HTMLElement[] {
     ...(app.known.length ? [section(`Known issues · ${app.known.length}`, plainList(app.known), true)] : []),
     ...(app.fixed.length ? [section(`Fixed issues · ${app.fixed.length}`, plainList(app.fixed), false)] : []),
     section(`Audit · ${findings.length ? `${app.violations.length} to fix, ${app.warnings.length} to look at` : "nothing found"}`, audit(app), app.violations.length > 0),
+    ...(app.abilities.length ? [section(`What it may do · ${app.abilities.length}`, abilities(app), false)] : []),
     ...(app.design ? [section("Design", make("div.apps-text", {}, markdown(withoutTitle(app.design))), false)] : []),
     ...(app.readme ? [section("Read me", make("div.apps-text", {}, markdown(withoutTitle(app.readme))), false)] : []),
     section(`Files · ${app.files.length}`, files(app), false),
@@ -145,6 +146,10 @@ function audit(app: AppDetail): HTMLElement {
     found.map((one) => make("li", {}, make("span.apps-where", {}, make("code", {}, one.location), make(`span.apps-chip.${style}`, {}, one.rule.replaceAll("_", " "))), make("span", {}, one.text)));
   const all = [...rows(app.violations, "apps-bad"), ...rows(app.warnings, "apps-warn")];
   return all.length ? make("ul.apps-findings", {}, ...all) : empty(app.built ? "The code and the views have none of the known mistakes." : "There is no code to check yet.");
+}
+
+function abilities(app: AppDetail): HTMLElement {
+  return make("ul.apps-findings", {}, ...app.abilities.map((one) => make("li", {}, make("b", {}, one.title), make("span", {}, one.about))));
 }
 
 function origin(source: NonNullable<AppDetail["source"]>): HTMLElement {

@@ -29,6 +29,7 @@ export const DETAIL: AppDetail = {
   warnings: [],
   files: [{ path: "app.lua", size: 2048 }],
   checkpoints: 0,
+  abilities: [],
 };
 
 export const STAGED: Import = {

@@ -8,8 +8,7 @@ import pytest
 
 import needs
 from ui_mcp.errors import RefusedError
-from ui_mcp.ui.console.archive import unpack
-from ui_mcp.ui.console.git_source import GitAddress, fetch, parse_address
+from ui_mcp.ui.console.sources import GitAddress, fetch, parse_address, unpack
 
 pytestmark = pytest.mark.covers("UI-SHELL-3")
 

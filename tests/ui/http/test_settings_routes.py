@@ -11,7 +11,7 @@ from ui_mcp import config as settings
 from ui_mcp.config import Config
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, RefusedError
 from ui_mcp.jsontypes import Json
-from ui_mcp.ui.console.settings_file import agree, agreement, all_settings, change, edit
+from ui_mcp.ui.http.settings_routes import agree, agreement, all_settings, change, edit
 
 pytestmark = pytest.mark.covers("UI-SHELL-5")
 TEXT = """# mine

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from ui_mcp.jsontypes import Json
-from ui_mcp.ui.sessions.progress import AgentProgress
+from ui_mcp.ui.sessions.events import AgentProgress
 
 pytestmark = pytest.mark.covers("UI-SHELL-6")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ui.console.archives import APP, member, tarred, zipped
 from ui_mcp.errors import RefusedError
-from ui_mcp.ui.console import archive
-from ui_mcp.ui.console.archive import safe_parts, unpack
+from ui_mcp.ui.console import sources
+from ui_mcp.ui.console.sources import safe_parts, unpack
 
 pytestmark = pytest.mark.covers("UI-SHELL-4")
 
@@ -72,9 +72,9 @@ def test_a_link_in_a_zip_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_FILE", 100_000)
-    monkeypatch.setattr(archive, "MAX_TOTAL", 150_000)
-    monkeypatch.setattr(archive, "MAX_FILES", 20)
+    monkeypatch.setattr(sources, "MAX_FILE", 100_000)
+    monkeypatch.setattr(sources, "MAX_TOTAL", 150_000)
+    monkeypatch.setattr(sources, "MAX_FILES", 20)
     bombs = {
         "larger than": [zipped({"app.lua": b"0" * 200_000}), tarred(member("app.lua"), body=b"0" * 200_000)],
         "unpacked": [zipped({"a": b"0" * 90_000, "b": b"0" * 90_000})],
@@ -89,8 +89,8 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_huge_header_of_a_tar_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_TOTAL", 100_000)
-    monkeypatch.setattr(archive, "MAX_FILES", 20)
+    monkeypatch.setattr(sources, "MAX_TOTAL", 100_000)
+    monkeypatch.setattr(sources, "MAX_FILES", 20)
     with pytest.raises(RefusedError):
         unpack(_with_long_header(), tmp_path)
 
