@@ -229,11 +229,7 @@ class UiServer:
         return self._state
 
     def next_config(self) -> settings.Config:
-        """Read the settings that the next start would use.
-
-        Raises:
-            ConfigError: a value is invalid.
-        """
+        """Read the settings that the next start would use; a ConfigError tells of an invalid value."""
         return settings.load(self.configured().workspace.config_file, flags=self._flags)
 
     def running(self) -> Running:
