@@ -106,6 +106,16 @@ def test_the_command_a_host_is_given_answers_a_greeting(block: Block, person: Te
     assert person.run(line) == "Added ui: ui-mcp answers\n"
 
 
+@together("run", block("docs/hosts.md", "ui-mcp setup"))
+def test_setup_writes_the_configuration_of_the_hosts_it_finds(given: tuple[Block], terminal: Terminal) -> None:
+    [line] = given[0].commands
+    said = terminal.run(line)
+
+    servers = json.loads((terminal.folder / ".mcp.json").read_text())["mcpServers"]
+    assert servers["ui"]["args"] == ["mcp", "--dir", ".ui"]
+    assert "Claude Code" in said
+
+
 def test_so_does_each_that_stands_in_a_sentence(person: Terminal) -> None:
     start_page = (ROOT / "src/ui_mcp/bundle/base/viewdefs/MCP.DEFAULT.html").read_text()
     lines = set(re.findall(r"[`>]((?:claude|codex) mcp add [^`<]+)[`<]", README + start_page))
