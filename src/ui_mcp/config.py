@@ -128,6 +128,16 @@ class McpSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSettings(Section):
+    """`[tools]`: which tools are listed; every tool can be called anyway."""
+
+    list: Annotated[
+        Literal["auto", "all", "core"],
+        "all, core (ui_tools adds groups), or auto: core for clients that follow changes of the list.",
+    ] = "auto"
+
+
+@dataclass(frozen=True, slots=True)
 class LoggingSettings(Section):
     """`[logging]`: how much is said."""
 
@@ -223,6 +233,7 @@ class Config(Section):
     session: SessionSettings = SessionSettings()
     lua: LuaSettings = LuaSettings()
     mcp: McpSettings = McpSettings()
+    tools: ToolSettings = ToolSettings()
     logging: LoggingSettings = LoggingSettings()
     introspection: IntrospectionSettings = IntrospectionSettings()
     gateway: GatewaySettings = GatewaySettings()

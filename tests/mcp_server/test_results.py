@@ -172,3 +172,21 @@ async def test_a_disk_that_is_full_is_named_with_the_way_out() -> None:
         "fill cannot write /disk/file: No space left on device",
         DISK_HINT,
     ]
+
+
+@pytest.mark.covers("MCP-RESULT-6")
+@pytest.mark.parametrize("name", ["gemini-cli-mcp-client", "wire"])
+async def test_json_that_is_no_object_is_wrapped_for_clients_that_parse_texts(name: str) -> None:
+    @tool("value", NoArgs, title="A value")
+    async def value(context: None, args: NoArgs, call: Call) -> list[int]:
+        """Answer an array."""
+        return [1, 2]
+
+    definition = replace(sample_definition(), toolset=FunctionToolset(None, [value]))
+    async with wired(definition) as wire:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
+        await wire.ask("initialize", hello)
+        result = (await wire.call("value"))["result"]
+
+    assert result["content"] == [{"type": "text", "text": "[1,2]"}]
+    assert result.get("structuredContent") == (None if name == "wire" else {"result": [1, 2]})

@@ -45,7 +45,7 @@ def test_a_schema_says_what_is_needed_and_nothing_that_only_costs_tokens() -> No
             "ratio": {"type": "number", "exclusiveMinimum": 0, "default": 1.5},
             "kind": {"type": "string", "enum": ["a", "b"], "default": "a"},
             "colour": {"type": "string", "enum": ["red"]},
-            "owner": {"anyOf": [{"type": "integer"}, {"type": "string"}], "default": 0},
+            "owner": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
             "rows": {
                 "type": "array",
                 "items": {
@@ -58,7 +58,7 @@ def test_a_schema_says_what_is_needed_and_nothing_that_only_costs_tokens() -> No
             },
             "labels": {"type": "object", "additionalProperties": {"type": "string"}},
             "anything": {},
-            "force": {"type": "boolean", "default": False},
+            "force": {"type": "boolean"},
         },
         "required": ["name", "node"],
         "additionalProperties": False,

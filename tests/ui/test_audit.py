@@ -184,3 +184,16 @@ def test_any_text_can_be_read_as_lua(text: str) -> None:
 @given(st.text(alphabet='<>/"= abui-template!-[]&;\n'))
 def test_any_text_can_be_read_as_a_viewdef(text: str) -> None:
     assert isinstance(Template(text).problems, list)
+
+
+@pytest.mark.covers("UI-AUDIT-9")
+def test_a_method_that_the_design_names_is_called_from_outside(tmp_path: Path) -> None:
+    folder = tmp_path / "thing"
+    folder.mkdir()
+    (folder / "app.lua").write_text("thing = {}\nfunction Thing:say() end\nfunction Thing:lost() end\n")
+    (folder / "design.md").write_text("Answer with `thing:say(text)`.\n")
+
+    found = [one for one in audit(tmp_path, "thing")["violations"] if one["rule"] == "dead_method"]
+
+    assert [one["location"] for one in found] == ["app.lua:3"]
+    assert "design.md" in found[0]["text"]

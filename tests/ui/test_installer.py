@@ -10,7 +10,8 @@ from ui_mcp.errors import InstallError
 from ui_mcp.ui.installer import Record, install, needs_install, outdated
 from ui_mcp.workspace import Workspace
 
-EVERYTHING = [".claude/skills/ui/SKILL.md", ".claude/ui/event", ".claude/ui/resources/lua.md", ".claude/ui/README.md"]
+SKILLS = [".claude/skills/ui/SKILL.md", ".agents/skills/ui/SKILL.md"]
+EVERYTHING = [*SKILLS, ".claude/ui/event", ".claude/ui/resources/lua.md", ".claude/ui/README.md"]
 GUIDE = ".claude/ui/resources/lua.md"
 
 
@@ -34,7 +35,7 @@ def test_a_first_install_brings_every_bundled_file(workspace: Workspace, make_bu
 def test_a_base_dir_elsewhere_still_puts_skills_into_the_project(tmp_path: Path, make_bundle: MakeBundle) -> None:
     result = install(Workspace.at(tmp_path / "p" / ".ui"), bundle=make_bundle("1.0.0"))
 
-    assert result.installed == [".claude/skills/ui/SKILL.md", ".ui/event", ".ui/resources/lua.md", ".ui/README.md"]
+    assert result.installed == [*SKILLS, ".ui/event", ".ui/resources/lua.md", ".ui/README.md"]
 
 
 @pytest.mark.covers("UI-INST-1")
@@ -88,7 +89,7 @@ def test_an_upgrade_replaces_our_own_texts_and_records_itself(workspace: Workspa
 
     result = install(workspace, bundle=make_bundle("0.10.0"))
 
-    assert result.installed == [".claude/skills/ui/SKILL.md", GUIDE, ".claude/ui/README.md"]
+    assert result.installed == [*SKILLS, GUIDE, ".claude/ui/README.md"]
     assert guide(workspace).read_text() == "Lua guide of 0.10.0\n"
     assert "0.10.0" in workspace.readme.read_text()
 
@@ -173,7 +174,7 @@ def test_a_damaged_record_counts_as_none(workspace: Workspace, make_bundle: Make
 
     result = install(workspace, bundle=make_bundle("1.1.0"))
 
-    assert [one.path for one in result.conflicts] == [".claude/skills/ui/SKILL.md", GUIDE]
+    assert [one.path for one in result.conflicts] == [*SKILLS, GUIDE]
 
 
 def test_an_upgrade_removes_files_it_no_longer_brings_unless_they_were_changed(

@@ -48,7 +48,7 @@ def test_a_project_gets_the_documented_files(workspace: Workspace) -> None:
         "one** event listener",
         "`app` field",
         "Lua first",
-        "No operators in paths",
+        "Paths are short",
         "name fields directly",
         "No `<style>` in list items",
         "if not session.reloading then",

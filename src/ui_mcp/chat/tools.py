@@ -44,18 +44,16 @@ def chat_context(chat: Chat, directory: Authenticator) -> ChatContext:
 
 Mime = Annotated[str, "text/markdown (default) or text/plain."]
 
-ClientId = Annotated[
-    str | None, "Your own id for this message; repeating it returns the first answer and posts nothing."
-]
+ClientId = Annotated[str | None, "Your own id; a repeated one posts nothing."]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One message of a batch."""
 
-    content: Annotated[str, "The text."]
-    mime: Mime = "text/markdown"
-    client_id: ClientId = None
+    content: str
+    mime: str = "text/markdown"
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class PostArgs:
     mime: Mime = "text/markdown"
     client_id: ClientId = None
     messages: Annotated[list[Item] | None, "1 to 100 messages instead of `content`, posted together."] = None
-    conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
+    conversation: str = DEFAULT_CONVERSATION
 
     def drafts(self) -> list[Draft]:
         """Return the messages to post.
@@ -111,9 +109,9 @@ async def human_post(context: ChatContext, args: PostArgs, call: Call) -> ToolRe
     ),
 )
 async def assistant_post(context: ChatContext, args: PostArgs, call: Call) -> ToolResult:
-    """Say something to the human; this is the only way to reach them. Markdown is rendered.
+    """Say something to the human in the chat; Markdown is rendered.
 
-    Returns {id, ts}, or {ids, last_id} for `messages`. Read replies with chat_wait_since or chat_read_since.
+    When: they should read it outside of the app. Answers come by chat_wait_since. Example: {"content": "Done."}
     """
     return structured_result(await _post(context, args, call, "assistant"))
 
@@ -136,8 +134,8 @@ class ReadArgs:
     after_id: Annotated[str | None, "The last_id you have; absent: from the start."] = None
     limit: Annotated[int | None, "At most so many messages, up to 1000 (default).", Limit(ge=1)] = None
     authors: Annotated[list[Author] | None, 'Only these authors, e.g. ["user"].'] = None
-    conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
-    subscriber: Annotated[str | None, "Read as another subscriber (administrators only)."] = None
+    conversation: str = DEFAULT_CONVERSATION
+    subscriber: Annotated[str | None, "For administrators."] = None
 
     def ask(self) -> ReadRequest:
         return ReadRequest(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
@@ -158,9 +156,9 @@ class WaitArgs(ReadArgs):
     aliases=("chat.read_since", "chat__read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
 )
 async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolResult:
-    """Return the messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
+    """Return the chat's messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
 
-    Keep last_id and pass it as after_id next time: nothing is skipped or repeated. While has_more is true, read on.
+    When: to catch up. Pass last_id as after_id next time. Example: {"authors": ["user"]}
     """
     opened = await context()
     page = await opened.chat.read(await opened.caller(call), args.ask())
@@ -175,9 +173,9 @@ async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolRe
     aliases=("chat.wait_since", "chat__wait_since", "ui_chat_wait_since"),
 )
 async def wait_since(context: ChatContext, args: WaitArgs, call: Call) -> ToolResult:
-    """Wait until a message exists after `after_id`, then answer like chat_read_since; an empty page when time is up.
+    """Wait until there is a message after `after_id`, then answer like chat_read_since; empty when time is up.
 
-    Nothing is taken away by waiting. Use authors ["user"] to wait for the human.
+    When: you expect the human's answer. Example: {"after_id": "12", "authors": ["user"], "timeout_s": 50}
     """
     opened = await context()
     caller = await opened.caller(call)

@@ -76,17 +76,26 @@ class Include(Request):
         return frozenset(name for name, given in chosen.items() if (name in defaults if given is None else given))
 
 
+SECTIONS = Schema(
+    {
+        "type": "object",
+        "properties": {spelled: {"type": "boolean"} for spelled in map(_camel, Include.__dataclass_fields__)},
+    }
+)
+"""`Include` as it is listed: what each section is, its name says well enough."""
+
+
 @dataclass(frozen=True, slots=True)
 class Predicate(Request):
     """Conditions that must all hold; an unknown one is an error, since dropping it would match the wrong nodes."""
 
     RULES: ClassVar = Rules(spelling=_camel)
 
-    type_is: Annotated[list[str] | None, "Any of these types."] = None
+    type_is: list[str] | None = None
     id_equals: str | None = None
     style_class_has: str | None = None
-    text_contains: Annotated[str | None, "Case does not matter."] = None
-    visible: Annotated[bool | None, "Ancestors count too."] = None
+    text_contains: str | None = None
+    visible: bool | None = None
     enabled: bool | None = None
 
 
@@ -98,6 +107,10 @@ class Selector(Request):
     text: Annotated[str | None, "Text a person sees."] = None
     match: Annotated[Literal["contains", "equals", "regex"], "How `text` is compared."] = "contains"
     predicate: Predicate | None = None
+
+
+SHORT_SELECTOR = Schema({"type": "object", "properties": {"css": {"type": "string"}, "text": {"type": "string"}}})
+"""`Selector` as the tools list it that are not for searching; the rest is understood as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +189,12 @@ _KEY_ALIASES = {
 }  # fmt: skip
 
 
-_BUTTONS = {"left": "primary", "right": "secondary"}
+_BUTTONS = {"left": "primary", "right": "secondary", "middle": "middle"}
+"""The names that hosts' models know → those of the contract, which are understood as well."""
 
 
 def _as_button(value: Json) -> Json:
-    return _BUTTONS.get(value, value) if isinstance(value, str) else value
+    return next((name for name, of_contract in _BUTTONS.items() if of_contract == value), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +215,7 @@ class Action(Request):
     column_id: str | None = None
     value: Annotated[str | None, "Option to select."] = None
     checked: bool | None = None
-    button: Annotated[Literal["primary", "secondary", "middle"], Before(_as_button)] = "primary"
+    button: Annotated[Literal["left", "right", "middle"], Before(_as_button)] = "left"
     click_count: Annotated[int, Limit(ge=1, le=3)] = 1
     from_: Annotated[ActionTarget | None, Named("from")] = None
     to: ActionTarget | None = None
@@ -220,6 +234,8 @@ class Action(Request):
         for part, given in (("target", self.target), ("from", self.from_), ("to", self.to)):
             if given is not None:
                 written[part] = given.wire()
+        if "button" in written:
+            written["button"] = _BUTTONS[self.button]
         if self.key is not None:
             written["key"] = key_name(self.key)
         if self.modifiers:

@@ -4,6 +4,7 @@ import os
 from base64 import b64encode
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard, assert_never
 
@@ -12,7 +13,7 @@ from anyio import to_thread
 from ui_mcp.errors import UiMcpError
 from ui_mcp.files import open_inside
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.toolkit.resources import Resource, ResourceTemplate
 from ui_mcp.toolkit.tool import Content, Media, Relayed, Text, Tool, ToolResult
@@ -36,6 +37,18 @@ async def call_result(answer: ToolResult, limit: int = 0, spill: StoreOverflow |
     if answer.meta is not None:
         result[rpc.META] = answer.meta
     return result
+
+
+def with_object(answer: ToolResult) -> ToolResult:
+    """Return a result whose first text is JSON but no object with `{"result": …}` as structured content."""
+    first = answer.content[0] if answer.content else None
+    if answer.structured is not None or not isinstance(first, Text):
+        return answer
+    try:
+        value = loads(first.text)
+    except ValueError:
+        return answer
+    return answer if isinstance(value, dict) else replace(answer, structured={"result": value})
 
 
 def refusal(error: UiMcpError) -> JsonObject:

@@ -6,7 +6,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
-from ui_mcp.mcp_server.results import call_result, cleaned, listed, present, refusal
+from ui_mcp.mcp_server.results import call_result, cleaned, listed, present, refusal, with_object
 from ui_mcp.toolkit.tool import Tool
 
 _log = logger("mcp")
@@ -59,7 +59,14 @@ class Tools:
         if answer.needs is not None:
             asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
             return {"resultType": "input_required", **asked}
+        if _parses_texts(request):
+            answer = with_object(answer)
         return await call_result(answer, self._definition.max_result_chars(), self._definition.spill)
+
+
+def _parses_texts(request: Request) -> bool:
+    """Return whether the client takes a text that is JSON for structured content, and fails if that is no object."""
+    return request.call().client_name.casefold().startswith("gemini-cli")
 
 
 def _denial(error: DeniedError) -> RpcError:

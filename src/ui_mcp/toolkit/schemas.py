@@ -29,7 +29,8 @@ def _property(field: FieldInfo) -> JsonObject:
 
 
 def _says_something(default: Any) -> bool:
-    return isinstance(default, bool | int | float) or (isinstance(default, str) and bool(default))
+    """Return whether a model has to know it: it expects false, zero and nothing."""
+    return isinstance(default, bool | int | float | str) and bool(default)
 
 
 def _schema(annotation: Any) -> JsonObject:

@@ -40,6 +40,10 @@ class Tool:
     """Further fields that a mounted server lists, such as icons, passed on unchanged."""
 
 
+ALWAYS_LOADED: JsonObject = {"anthropic/alwaysLoad": True}
+"""Metadata of tools that hosts with a tool search should load from the start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str

@@ -45,6 +45,7 @@ _PATH = re.compile(rf"!?\s*{_ELEMENTS}|{_OPERAND}\s*(?:[=!~<>]=|[<>])\s*{_OPERAN
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
 _TERNARY = re.compile(r"\?[^&=]*[\s'\":]")
 _ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
+_NAMED_METHOD = re.compile(r"[:.](\w+)\(|`(?:\w+[:.])?(\w+)`")
 _METHOD_NAME = re.compile(rf"{_TEXT}|(\w+)\(")
 
 
@@ -57,6 +58,8 @@ class App:
     viewdefs: dict[str, Template]
     shared: set[str] = field(default_factory=set)
     """Methods that may be defined outside the app: those of `mcp` and of other presenters."""
+    documented: set[str] = field(default_factory=set)
+    """Methods that the app's documents and scenarios name: the agent or a test calls them."""
 
     @property
     def methods(self) -> list[tuple[str, Method]]:
@@ -95,9 +98,11 @@ def dead_methods(app: App) -> Iterator[Finding]:
     used = app.named_in_viewdefs.union(*(source.called for source in app.lua.values()))
     exempt = {"mcp"}.union(*(source.made_elsewhere for source in app.lua.values()))
     for file, method in app.methods:
-        free = method.name in used | _NEVER_DEAD | CALLED_FROM_OUTSIDE or method.owner in exempt
-        if not free:
-            text = f"{method.owner}:{method.name} is called by no Lua code and no viewdef"
+        called = used | app.documented | _NEVER_DEAD | CALLED_FROM_OUTSIDE
+        if method.name not in called and method.owner not in exempt:
+            text = (
+                f"{method.owner}:{method.name} is called by no Lua code and no viewdef; name it in design.md if you do"
+            )
             yield Finding(f"{file}:{method.line}", "dead_method", text)
 
 
@@ -193,7 +198,8 @@ def audit(apps: Path, name: str) -> JsonObject:
 
 def read_app(folder: Path) -> App:
     """Read the Lua files and viewdefs of an app."""
-    files = [*sorted(folder.rglob("*.lua")), *sorted((folder / "viewdefs").rglob("*.html"))]
+    texts = [file for pattern in ("*.lua", "*.md", "*.json") for file in sorted(folder.rglob(pattern))]
+    files = [*texts, *sorted((folder / "viewdefs").rglob("*.html"))]
     return parsed_app(folder.name, {file.relative_to(folder).as_posix(): file.read_bytes() for file in files})
 
 
@@ -206,7 +212,10 @@ def parsed_app(name: str, files: Mapping[str, bytes]) -> App:
         for path, text in texts.items()
         if path.startswith("viewdefs/") and path.endswith(".html")
     }
-    return App(name, lua, viewdefs)
+    documents = "\n".join(text for path, text in texts.items() if path.endswith((".md", ".json")))
+    return App(
+        name, lua, viewdefs, documented={name for found in _NAMED_METHOD.findall(documents) for name in found if name}
+    )
 
 
 def findings(app: App) -> list[Finding]:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ui_mcp.version import Version, bundled_readme
-from ui_mcp.workspace import BUNDLE, Workspace
+from ui_mcp.workspace import BUNDLE, DEFAULT_DIR, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,22 @@ def bundled_files(workspace: Workspace, bundle: Path = BUNDLE) -> list[BundledFi
     readme = bundled_readme() if bundle == BUNDLE else bundle / "base" / "README.md"
     sources = [
         *_tree(bundle / "claude", workspace.claude),
+        *_tree(bundle / "claude" / "skills", workspace.project / ".agents" / "skills"),
         *(pair for pair in _tree(bundle / "base", workspace.base) if pair[1] != workspace.readme),
         *([(readme, workspace.readme)] if readme.is_file() else []),
     ]
-    return [BundledFile(target, workspace.name_of(target), source.read_bytes()) for source, target in sources]
+    return [
+        BundledFile(target, workspace.name_of(target), with_directory(source, workspace)) for source, target in sources
+    ]
+
+
+def with_directory(source: Path, workspace: Workspace) -> bytes:
+    """Return a bundled file; guides and skills name the real base directory, other files stay as they are."""
+    content, base = source.read_bytes(), workspace.name_of(workspace.base)
+    if source.suffix != ".md" or source.name == "README.md" or base == DEFAULT_DIR:
+        return content
+    inside = b"" if base == "." else base.encode() + b"/"
+    return content.replace(f"{DEFAULT_DIR}/".encode(), inside).replace(DEFAULT_DIR.encode(), base.encode())
 
 
 def _tree(source: Path, target: Path) -> Iterator[tuple[Path, Path]]:

@@ -79,13 +79,15 @@ class InstallResult:
     conflicts: list[Conflict] = field(default_factory=list)
     backups: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    appended: list[str] = field(default_factory=list)
+    """Files of the person that got our section."""
     bundled_version: str = ""
     installed_version: str | None = None
     version_skipped: bool = False
 
     def as_json(self) -> JsonObject:
         """Return the documented object; conflicts, backups and removed files appear only if there are any."""
-        base: JsonObject = {"installed": self.installed, "skipped": self.skipped, "appended": []}
+        base: JsonObject = {"installed": self.installed, "skipped": self.skipped, "appended": self.appended}
         if self.version_skipped:
             return {
                 "version_skipped": True,
@@ -165,6 +167,10 @@ class _Run:
             if file.target == self.workspace.readme and not self.failures:
                 ours = foreign_product(self.workspace) is None
                 self._try(file, force=self.force or (self.upgrade and ours))
+        try:
+            self.result.appended.extend(write_guidance(self.workspace))
+        except (OSError, UnicodeDecodeError) as error:
+            self.failures.append(f"Cannot write the section of ui-mcp: {error}")
         self._save(record_file)
         if self.failures:
             raise InstallError("\n".join(self.failures), result=self.result.as_json())
@@ -231,3 +237,50 @@ class _Run:
             Record(self.result.bundled_version, self.recorded).save(file)
         except OSError as error:
             self.failures.append(f"Cannot write {file}: {error.strerror or error}")
+
+
+BEGIN, END = "<!-- ui-mcp: begin -->", "<!-- ui-mcp: end -->"
+SECTION = """\
+## UI for the person (ui-mcp)
+
+The MCP server `ui` shows live apps in the person's browser. Read `.agents/skills/ui/SKILL.md` before you show one and
+`.agents/skills/ui-builder/SKILL.md` before you build one. Apps are in `{base}/apps/`. Write them with the tool
+`ui_edit`, which loads, shows and checks them in one call; `ui_read` reads files, guides and logs.
+"""
+RULE = "---\ndescription: Build and show live apps in the person's browser with ui-mcp\nalwaysApply: false\n---\n"
+
+
+def write_guidance(workspace: Workspace) -> list[str]:
+    """Bring our section up to date in the files that the project has, and return the changed ones.
+
+    A project that has none of them gets none: they belong to the person.
+    """
+    project, text = workspace.project, SECTION.format(base=workspace.name_of(workspace.base))
+    changed = [name for name in ("AGENTS.md", "GEMINI.md") if _update(project / name, text)]
+    rule = project / ".cursor" / "rules" / "ui-mcp.mdc"
+    if rule.parent.parent.is_dir() and not rule.parent.is_symlink() and _write(rule, RULE + text):
+        changed.append(".cursor/rules/ui-mcp.mdc")
+    return changed
+
+
+def with_section(present: str, section: str) -> str:
+    """Return a text with our section: in its place if it has one, else at the end; pure."""
+    block = f"{BEGIN}\n{section}{END}\n"
+    before, begin, rest = present.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if begin and end:
+        return before + block + after.removeprefix("\n")
+    return (present.rstrip("\n") + "\n\n" if present.strip() else "") + block
+
+
+def _update(file: Path, section: str) -> bool:
+    if file.is_symlink() or not file.is_file():
+        return False
+    return _write(file, with_section(file.read_text(encoding="utf-8"), section))
+
+
+def _write(file: Path, text: str) -> bool:
+    if file.is_symlink() or (file.is_file() and file.read_text(encoding="utf-8") == text):
+        return False
+    write_atomic(file, text.encode(), mode=file.stat().st_mode & 0o777 if file.exists() else 0o644)
+    return True

@@ -1,39 +1,39 @@
 """The MCP server of the UI: tools, resources, instructions."""
 
+from collections.abc import Sequence
+
 from ui_mcp.discovery import discover_modules
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
 from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Combined, LazyResources, LazyToolset, Toolset
 from ui_mcp.ui import resources as resource_modules
+from ui_mcp.ui.prompts import UiPrompts
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
 from ui_mcp.ui.toolset import all_tools, recorded_tools
 from ui_mcp.version import bundled_version
+from ui_mcp.workspace import default_dir
 
 INSTRUCTIONS = """\
 ui-mcp shows the person a live app in the browser that you write in Lua and HTML, and brings you what they do in it.
+How to build well: .claude/skills/ui/SKILL.md in the project, or ui_read resources/mcp.md.
 
 Order of work:
-1. ui_status: where things stand. The server configures itself; ui_configure is only for another directory.
-2. ui_start: serve the UI; answers its address.
-3. Write the app: {base_dir}/apps/NAME/app.lua (state, methods), apps/NAME/viewdefs/TYPE.NAMESPACE.html (templates).
-   Saving a file updates the page at once and keeps its state; no restart, no reload.
-4. ui_display(name): show it. ui_open_browser: open the person's browser on it.
-5. ui_wait: block until the app calls mcp.pushState{...}, then answer in the app, and wait again. In a background shell,
-   {base_dir}/event does the same.
+1. ui_status: where things stand.
+2. ui_edit with show: write apps/NAME/app.lua (state, methods) and apps/NAME/viewdefs/TYPE.NAMESPACE.html (templates).
+   It starts the server, loads, shows and checks; fix what it reports with small edits until it is clean. Your own
+   file tools work too, in {base_dir}/apps/NAME: saving a file updates the page at once, but tells you nothing.
+3. ui_open_browser: open the person's browser on it.
+4. ui_wait: block until the app calls mcp.pushState{...}, then answer in the app with ui_run, and wait again. In a
+   background shell, {base_dir}/event does the same.
 
-ui_run executes Lua in the session: read state ("return contacts.list[1].name") or change it; the page follows.
-ui_audit(name) finds mistakes in an app before the person does. ui_upload_viewdef sends one template.
-
-Look at what you built: ui_get_snapshot (outline with uids), ui_screenshot (picture); try it with ui_perform or a whole
-scenario with ui_test. Console errors come with the next look.
-
-Read before building: resource ui://mcp (how to build apps), ui://viewdefs (attributes and paths), ui://lua (Lua API),
-ui://reference (overview). ui://state is the live state of the displayed app, ui://variables what the page is bound to.
-Paths in viewdefs hold no operators and no arguments: put logic into Lua methods.
+Look: ui_get_snapshot (outline with uids), ui_screenshot; try: ui_perform, or a scenario with ui_test.
+Paths in viewdefs are short: put logic into Lua methods. Guides: ui_read resources/viewdefs.md,
+resources/lua.md, resources/reference.md. More tools: ui_tools.
 """
 
 
@@ -46,7 +46,7 @@ def ui_definition(
 ) -> ServerDefinition:
     """Build the definition of the UI server; the gateway's tools, if any, come last."""
     resources = LazyResources(lambda: ui_resources(host, announcements), host.wait_configured)
-    own = LazyToolset(lambda: all_tools(host, resources=resources), host.wait_configured, recorded_tools)
+    own = Chosen(LazyToolset(lambda: all_tools(host, resources=resources), host.wait_configured, recorded_tools), host)
     return ServerDefinition(
         name="ui-mcp",
         title="UI for agents",
@@ -54,13 +54,34 @@ def ui_definition(
         toolset=Combined([own, gateway]) if gateway else own,
         resources=resources,
         announcements=announcements,
-        instructions=INSTRUCTIONS,
-        list_changed=frozenset({"tools", "resources"}) if gateway else frozenset({"resources"}),
+        instructions=lambda: instructions(host),
+        prompts=UiPrompts(host),
+        list_changed=frozenset({"tools", "resources"}),
         experimental=experimental or {},
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         max_result_chars=lambda: _max_result_chars(host),
         spill=OverflowFiles(lambda: host.configured().workspace.log),
     )
+
+
+def instructions(host: UiServer) -> str:
+    """Return what models should know, with the real base directory."""
+    given = host.state.given if isinstance(host.state, Unconfigured) else host.state.workspace.given
+    return INSTRUCTIONS.replace("{base_dir}", given or default_dir())
+
+
+class Chosen:
+    """The tools of the UI server, of which a client is shown those that it should load."""
+
+    def __init__(self, toolset: Toolset, host: UiServer) -> None:
+        self._toolset = toolset
+        self._host = host
+
+    async def tools(self, call: Call) -> Sequence[Tool]:
+        return self._host.tool_groups.listed(await self._toolset.tools(call), call, self._host.tool_list())
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        return await self._toolset.call(name, arguments, call)
 
 
 def _max_result_chars(host: UiServer) -> int:

@@ -130,3 +130,11 @@ def _is_current(file: BinaryIO, path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except OSError:
         return False
+
+
+def finish_edits(workspace: Workspace) -> None:
+    """Take back edits of apps that a process had not finished when it ended."""
+    if any(workspace.versions.glob("*/pending.json")):
+        from ui_mcp.ui.editing.journal import recover_edits  # imported late: only needed after a crash
+
+        recover_edits(workspace)

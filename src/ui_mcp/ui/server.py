@@ -34,10 +34,11 @@ from ui_mcp.ui.directories import Directories
 from ui_mcp.ui.file_layout import foreign_product
 from ui_mcp.ui.installer import install, needs_install, outdated
 from ui_mcp.ui.instance import exclusive, joined_server, other_server
-from ui_mcp.ui.own_files import settle
+from ui_mcp.ui.own_files import finish_edits, settle
 from ui_mcp.ui.states import Configured, Running, State, Unconfigured
+from ui_mcp.ui.tool_groups import ToolGroups, ToolList, setting_of
 from ui_mcp.version import bundled_version
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import Workspace, default_dir
 
 if TYPE_CHECKING:
     from ui_mcp.chat.announcer import NewMessages
@@ -65,7 +66,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
         fresh = needs_install(workspace)
         _make_folders(workspace)
         settle(workspace)
-        _finish_edits(workspace)
+        finish_edits(workspace)
     except OSError as error:
         raise ConfigError(f"cannot use base_dir {base_dir}: {reason(error)}", base_dir=base_dir) from error
     config = settings.load(workspace.config_file, flags=flags, environment=environment)
@@ -94,14 +95,6 @@ def _make_folders(workspace: Workspace) -> None:
         _require_writable(folder)
     for name in ("lua.log", "lua-err.log"):
         _unless_linked(partial(_make_log, workspace, name))
-
-
-def _finish_edits(workspace: Workspace) -> None:
-    """Take back edits of apps that a process had not finished when it ended."""
-    if any(workspace.versions.glob("*/pending.json")):
-        from ui_mcp.ui.edit_journal import recover_edits  # imported late: only needed after a crash
-
-        recover_edits(workspace)
 
 
 def reason(error: OSError) -> str:
@@ -163,6 +156,7 @@ class UiServer:
         self._flags = flags or {}
         self._directories = Directories(directories)
         self._state: State = Unconfigured("", "not configured yet")
+        self.tool_groups = ToolGroups(self._announcements)
         self._lock = anyio.Lock()
         self._first_configured = anyio.Event()
         self._moved = anyio.Event()
@@ -244,6 +238,12 @@ class UiServer:
             raise NotStartedError
         return state
 
+    def tool_list(self) -> ToolList:
+        """Return which tools to list; found before the start-up configuration is done, so that a list need not wait."""
+        if isinstance(self._state, Unconfigured):
+            return setting_of(Workspace.at(self._state.given or default_dir()).config_file, self._flags)
+        return self._state.config.tools.list
+
     async def wait_configured(self) -> None:
         """Wait until the start-up configuration has succeeded or failed."""
         await self._first_configured.wait()
@@ -255,6 +255,7 @@ class UiServer:
 
     async def begin(self, base_dir: str) -> None:
         """Try the start-up configuration; on failure the server stays unconfigured, with the reason."""
+        self._state = Unconfigured(base_dir, "not configured yet")
         try:
             self._directories.begin(Workspace.at(base_dir))
             await self.configure(base_dir)

@@ -214,9 +214,9 @@ async def test_nothing_else_is_read(host: UiServer, path: str) -> None:
 
 @pytest.mark.covers("UI-EDIT-2")
 async def test_the_server_takes_back_an_interrupted_edit_when_it_starts(host: UiServer, tmp_path: Path) -> None:
-    from ui_mcp.ui.app_editor import AppEditor
-    from ui_mcp.ui.edit_journal import EditJournal
-    from ui_mcp.ui.edits import FileChange
+    from ui_mcp.ui.editing.changes import FileChange
+    from ui_mcp.ui.editing.editor import AppEditor
+    from ui_mcp.ui.editing.journal import EditJournal
 
     await change(host, *FILES)
     workspace = host.configured().workspace

@@ -28,9 +28,10 @@ class AttachArgs(Request):
 
 @tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=invalid_arguments)
 async def attach(registry: TargetRegistry, args: AttachArgs, call: Call) -> ToolResult:
-    """Attach a running JavaFX program, a page or a browser, so that it can be given as `target`.
+    """Attach a running JavaFX or Swing program, a page or a browser as a `target`.
 
-    Works only where a person has set `allow_attach`; otherwise the person runs the command `ui-mcp attach`.
+    When: the UI to look at is not ours. Needs the person's `allow_attach`, or `ui-mcp attach` by hand.
+    Example: {"kind": "javafx", "match": "Editor"}
     """
     return await as_tool_result(_attach(registry, args))
 

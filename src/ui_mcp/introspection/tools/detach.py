@@ -21,7 +21,10 @@ class DetachArgs(Request):
 
 @tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=invalid_arguments)
 async def detach(registry: TargetRegistry, args: DetachArgs, call: Call) -> ToolResult:
-    """Forget an attached program or page; it goes on running, and its uids are no longer known."""
+    """Forget an attached program or page; it goes on running.
+
+    Example: {"target": "javafx-4711"}
+    """
     return await as_tool_result(_detach(registry, args))
 
 

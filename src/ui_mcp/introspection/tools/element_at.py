@@ -17,7 +17,7 @@ class ElementAtArgs(Request):
 
     x: Annotated[float, "Screen coordinate (viewport for pages), the space of localToScreen."]
     y: float
-    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
+    target: str | None = None
 
 
 @tool(
@@ -28,7 +28,10 @@ class ElementAtArgs(Request):
     refused=invalid_arguments,
 )
 async def element_at(registry: TargetRegistry, args: ElementAtArgs, call: Call) -> ToolResult:
-    """Name the topmost node at a point, such as one seen in a picture, and the nodes around it."""
+    """Name the topmost node at a point and the nodes around it.
+
+    When: you saw something in a picture. Example: {"x": 120, "y": 80}
+    """
     return await as_tool_result(_find(registry, args))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.arguments import AnyRef, Include, Request
+from ui_mcp.introspection.arguments import SECTIONS, AnyRef, Include, Request
 from ui_mcp.introspection.contract import ALL, CaptureRequest, as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
@@ -17,8 +17,8 @@ class NodeArgs(Request):
 
     ref: Annotated[AnyRef, "uid from an earlier answer."]
     include_children: Annotated[bool, "Also its direct children."] = False
-    include: Annotated[Include, "Sections to leave out; all are on."] = field(default_factory=Include)
-    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
+    include: Annotated[Include, "Sections to leave out; all are on.", SECTIONS] = field(default_factory=Include)
+    target: str | None = None
 
 
 @tool(
@@ -30,7 +30,10 @@ class NodeArgs(Request):
     refused=invalid_arguments,
 )
 async def get_node(registry: TargetRegistry, args: NodeArgs, call: Call) -> ToolResult:
-    """Tell everything about one node: bounds, screen position, role, tooltip, rows of a list, value."""
+    """Tell everything about one node: bounds, role, tooltip, rows, value.
+
+    When: the outline does not say enough. Example: {"ref": "a12"}
+    """
     return await as_tool_result(_describe(registry, args))
 
 

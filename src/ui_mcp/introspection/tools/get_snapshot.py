@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 from ui_mcp.config import Config
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.fields import Limit
-from ui_mcp.introspection.arguments import AnyRef, Include, Request
+from ui_mcp.introspection.arguments import SECTIONS, AnyRef, Include, Request
 from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, as_tool_result, invalid_arguments
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_both, as_text
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result
+from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, Text, ToolResult, text_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class SnapshotArgs(Request):
     format: Annotated[Literal["outline", "json"], "Text for reading, or the UiSnapshot as JSON."] = "outline"
     mode: Annotated[Mode | None, "JSON only: full or compact; absent = full if it fits the budget."] = None
     depth: Annotated[int | None, "Levels below the root."] = None
-    include: Annotated[Include, "Sections to add or leave out."] = field(default_factory=Include)
+    include: Annotated[Include, "Sections to add or leave out.", SECTIONS] = field(default_factory=Include)
     max_tokens: Annotated[int | None, "Budget of the answer (15000; 0 = none).", Limit(ge=0)] = None
     cursor: Annotated[str | None, "Go on where a cut answer ended."] = None
     since: Annotated[str | None, "Only what changed since this snapshot id."] = None
@@ -38,15 +38,13 @@ class SnapshotArgs(Request):
     annotations=Annotations(read_only=True),
     aliases=("ui.getSnapshot",),
     refused=invalid_arguments,
+    meta=ALWAYS_LOADED,
 )
 async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call) -> ToolResult:
-    """See what a UI shows: the page the person has open, our own browser when none is, or an attached program.
+    """See what a UI shows, as an outline with a uid per node: the person's page, else our browser, or a `target`.
 
-    Answers an outline, one line per node: type, uid, #id, "text", prompt, value, states. Use the uid in ui_perform,
-    ui_get_node and as `root`. The first line names the snapshot; pass its id as `since` to see only what changed.
-    Console errors and failed requests since the last look are at the end, marked with "!". A long UI is cut level by
-    level; the last line then holds the `cursor` for the rest. `format: "json"` gives bounds and every property, as
-    structured content; beside a very long one the text is the outline.
+    When: before acting, and to see what happened. Use the uids in ui_perform; pass the snapshot's id as `since` to see
+    only changes. Lines with "!" are console errors; a cut outline ends with the `cursor` for the rest. Example: {}
     """
     return await as_tool_result(_snapshot(registry, args))
 

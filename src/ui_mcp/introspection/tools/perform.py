@@ -19,14 +19,12 @@ class PerformArgs(Request):
 
     actions: Annotated[
         Actions,
-        "Done in order until one fails: "
-        '{"type": "click", "target": "a12"}, {"type": "setText", "target": "a7", "text": "Ann"}, '
-        '{"type": "pressKey", "key": "ENTER"}, {"type": "scroll", "target": "a3", "deltaY": -400}, …',
+        "Done in order until one fails; `target` is a uid.",
     ]
     await_ui_idle: Annotated[bool, "Wait after each action until its effects show."] = True
     timeout_ms: Annotated[int, "Limit for the whole call.", Limit(ge=1, le=600_000)] = 5000
     observe: Annotated[Observe | None, "Also answer what changed (diff), or the outline afterwards."] = None
-    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
+    target: str | None = None
 
 
 @tool(
@@ -38,10 +36,10 @@ class PerformArgs(Request):
     refused=invalid_arguments,
 )
 async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolResult:
-    """Click, type, set text, press keys, scroll, select, drag, upload, answer dialogs, as a person would.
+    """Click, type, set text, press keys, scroll, select, drag, answer dialogs, as a person would.
 
-    Targets are uids from ui_get_snapshot or ui_query. What a person could not do now (disabled, hidden, covered, behind
-    a dialog) is refused at once with the reason. `observe: "diff"` shows the effect in the same answer.
+    When: you try the app. What a person could not do now is refused with the reason; observe "diff" shows the effect.
+    Example: {"actions": [{"type": "click", "target": "a12"}, {"type": "setText", "target": "a7", "text": "Ann"}]}
     """
     return await as_tool_result(_perform(registry, args))
 

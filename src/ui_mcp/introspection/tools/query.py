@@ -21,7 +21,7 @@ class QueryArgs(Request):
     selector: Annotated[Selector, "css, text and predicate; all that are given must hold."]
     scope: Annotated[Scope, "Which window: focused, all, or index with stageIndex."] = field(default_factory=Scope)
     limit: Annotated[int, "Most matches to list.", Limit(ge=1, le=1000)] = 50
-    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
+    target: str | None = None
 
 
 @tool(
@@ -33,9 +33,9 @@ class QueryArgs(Request):
     refused=invalid_arguments,
 )
 async def query(registry: TargetRegistry, args: QueryArgs, call: Call) -> ToolResult:
-    """Find nodes of a UI by css, visible text or properties; answers refs, types, ids, a summary and bounds.
+    """Find nodes by css, visible text or properties; answers refs, types, a summary and bounds.
 
-    No match is an empty list, not an error. Text matches contains (case ignored), equals or regex.
+    When: you know what to look for; no match is an empty list. Example: {"selector": {"text": "Save"}}
     """
     return await as_tool_result(_find(registry, args))
 

@@ -35,7 +35,10 @@ class ScreenshotArgs(Request):
     refused=invalid_arguments,
 )
 async def screenshot(registry: TargetRegistry, args: ScreenshotArgs, call: Call) -> ToolResult:
-    """Take a picture of a UI as a PNG: a window, or one node, optionally with uids drawn over it."""
+    """Take a picture of a UI as a PNG: a window, or one node.
+
+    When: looks matter; the outline is cheaper for text. Example: {"maxWidth": 800}
+    """
     return await as_tool_result(_screenshot(registry, args))
 
 

@@ -19,9 +19,9 @@ class TargetsArgs(Request):
     refused=invalid_arguments,
 )
 async def targets(registry: TargetRegistry, args: TargetsArgs, call: Call) -> ToolResult:
-    """List what ui_get_snapshot and the other looking tools take as `target`, with the reason where one cannot be used.
+    """List what can be given as `target`, with the reason where one cannot be used.
 
-    A person adds JavaFX programs and foreign pages with the command `ui-mcp attach`.
+    When: a look fails, or a program was attached. Example: {}
     """
     return await as_tool_result(_list(registry))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ui_mcp.fields import Limit
-from ui_mcp.introspection.arguments import Request, Selector
+from ui_mcp.introspection.arguments import SHORT_SELECTOR, Request, Selector
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import until
@@ -17,10 +17,10 @@ from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 class WaitForArgs(Request):
     """What to wait for."""
 
-    selector: Annotated[Selector, "css, text and predicate; all that are given must hold."]
+    selector: Annotated[Selector, "As in ui_query.", SHORT_SELECTOR]
     gone: Annotated[bool, "Wait until nothing matches any more."] = False
     timeout_ms: Annotated[int, "How long at most.", Limit(ge=1, le=60_000)] = 5000
-    target: Annotated[str | None, '"page", "browser", or an attached one.'] = None
+    target: str | None = None
 
 
 @tool(
@@ -31,7 +31,10 @@ class WaitForArgs(Request):
     refused=invalid_arguments,
 )
 async def wait_for(registry: TargetRegistry, args: WaitForArgs, call: Call) -> ToolResult:
-    """Wait until a node that matches is there (or `gone`), and answer with the matches as soon as it is so."""
+    """Wait until a node that matches is there (or `gone`), and answer with it.
+
+    When: something takes time after an action. Example: {"selector": {"text": "Saved"}}
+    """
     return await as_tool_result(_wait(registry, args))
 
 

@@ -21,9 +21,9 @@ class AuditArgs:
 
 @tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))
 async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
-    """Check the Lua code and viewdefs of an app for common mistakes, without running it.
+    """Check an app's Lua and viewdefs for mistakes without running it; ui_edit already reports what is new.
 
-    Finds methods nothing calls, methods a viewdef calls but no code defines, operators in paths, missing reload
-    guards, mismatched tags and more. `violations` need fixing; `warnings` deserve a look. Works before ui_start.
+    When: before you finish, or for an app you did not write. Fix `violations`, look at `warnings`.
+    Example: {"name": "todo"}
     """
     return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)

@@ -27,9 +27,10 @@ class CheckpointArgs:
 
 @tool("ui_checkpoint", CheckpointArgs, title="Checkpoint an app", annotations=Annotations(destructive=True))
 async def checkpoint(host: UiServer, args: CheckpointArgs, call: Call) -> str:
-    """Save a version of an app's files before you change them; list, diff or roll back later.
+    """Save a named version of an app's files; list, diff or roll back to one.
 
-    Open pages follow a rollback at once. rollback without a number undoes the last rollback.
+    When: before large changes; ui_edit's undo takes back single edits. rollback without a number undoes the last one.
+    Example: {"action": "save", "app": "todo", "message": "before filters"}
     """
     return await to_thread.run_sync(perform, host.configured().workspace, args)
 

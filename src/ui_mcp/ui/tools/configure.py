@@ -26,21 +26,14 @@ class ConfigureArgs:
 
     RULES: ClassVar = Rules(before=_require_text)
 
-    base_dir: Annotated[
-        str,
-        "Directory to work in, absolute or relative to the server's working directory. "
-        "Use {project}/.claude/ui unless the user asks for another place.",
-    ]
+    base_dir: Annotated[str, "Absolute, or relative to the server's working directory."]
 
 
 @tool("ui_configure", ConfigureArgs, title="Choose the UI directory", annotations=Annotations(destructive=True))
 async def configure(host: UiServer, args: ConfigureArgs, call: Call) -> JsonObject:
-    """Switch the server to another base directory. Rarely needed: the server configures itself at start.
+    """Switch to another base directory inside the project; ends what runs.
 
-    Creates the directory with its logs, installs the bundled files if it has none, and loads its settings.
-    The present directory's UI ends if no other client uses it. A directory that is being served already is joined:
-    nothing there changes, and the answer says so. Only directories inside the project this server was started for are
-    accepted, and those the user listed. When one cannot be used, nothing changes.
+    When: only if the user asks; the server configures itself. Example: {"base_dir": ".ui"}
     """
     configured = await host.switch(args.base_dir)
     log = configured.workspace.log

@@ -37,11 +37,10 @@ class DisplayArgs:
     meta=SHOWN_INLINE,
 )
 async def display(host: UiServer, args: DisplayArgs, call: Call) -> ToolResult:
-    """Load the app apps/NAME if needed and show it in every page of the session.
+    """Show the app apps/NAME in every page of the session, loading it if needed.
 
-    Answers "Displayed app: NAME" and, as a second text, the address to open; a third says what is missing, such as
-    the viewdef, if nothing can be shown. The app's code must set the global
-    named like its directory in camelCase (claude-panel → claudePanel).
+    When: to change which app is shown; ui_edit with show does it too. Its code must set the global named like the
+    directory in camelCase (claude-panel → claudePanel). Example: {"name": "todo"}
     """
     running, name = host.running(), args.name.strip()
     if not name:

@@ -11,9 +11,9 @@ from ui_mcp.introspection.outline_difference import Shown, difference, look
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult
-from ui_mcp.ui.app_editor import AppEditor, Outcome, Plan
-from ui_mcp.ui.edits import FileChange
+from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, Content, Media, Text, ToolResult
+from ui_mcp.ui.editing.changes import FileChange
+from ui_mcp.ui.editing.editor import AppEditor, Outcome, Plan
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 from ui_mcp.ui.tools.display import SHOWN_INLINE
@@ -45,13 +45,19 @@ class EditArgs:
     dry_run: Annotated[bool, "Only check and answer the difference."] = False
 
 
-@tool("ui_edit", EditArgs, title="Edit an app", annotations=Annotations(destructive=True), meta=SHOWN_INLINE)
+@tool(
+    "ui_edit",
+    EditArgs,
+    title="Edit an app",
+    annotations=Annotations(destructive=True),
+    meta=SHOWN_INLINE | ALWAYS_LOADED,
+)
 async def edit(host: UiServer, args: EditArgs, call: Call) -> ToolResult:
     """Write or change an app's files, load them at once and see what became of it: the way to build apps.
 
-    All changes or none: if a file fails to load, the app stays as it was, and load_errors says where and why; correct
-    the kept draft with {"base": DRAFT} and small changes. Answers version, new audit findings, failed bindings, console
-    errors and what changed on the page. A person's state in the page is kept.
+    When: for every change. All or nothing: if a file fails to load, nothing changes and load_errors says where; correct
+    the kept draft with {"base": DRAFT}. Answers version, new audit findings, failed bindings, console errors and what
+    changed on the page.
     Example: {"app": "todo", "changes": [{"path": "app.lua", "old": "n = 0", "new": "n = 1"}], "show": true}
     """
     if args.undo and args.changes:
@@ -154,6 +160,7 @@ def _answer(args: EditArgs, outcome: Outcome, seen: JsonObject, pictures: Sequen
         "load_errors": [problem.json() for problem in outcome.problems],
         "audit": [finding.as_json() for finding in plan.found],
         "audit_fixed": plan.fixed,
+        **({"note": f"It shows nothing yet. {outcome.note}."} if outcome.note else {}),
         **seen,
     }
     if refused:

@@ -16,9 +16,7 @@ from ui_mcp.ui.server import UiServer
 class InstallArgs:
     """How thorough to be."""
 
-    force: Annotated[
-        bool, "Reinstall whatever the versions say; files the user changed are replaced and kept as FILE.bak."
-    ] = False
+    force: Annotated[bool, "Replace changed files too; they are kept as FILE.bak."] = False
 
 
 @tool(
@@ -28,12 +26,10 @@ class InstallArgs:
     annotations=Annotations(destructive=False, idempotent=True),
 )
 async def install(host: UiServer, args: InstallArgs, call: Call) -> JsonObject:
-    """Install the bundled skills, agent, guides, viewdefs, scripts and page into the project.
+    """Install the bundled skills, guides, scripts and page into the project.
 
-    Runs by itself at the first start; call it after upgrading ui-mcp, or with force to repair an installation.
-    Nothing happens when the installed version is as new (`version_skipped`). Files the user changed are kept: the
-    new text is put beside them as FILE.merge and listed under `conflicts`. Answers the paths, relative to the
-    project, under `installed` and `skipped`.
+    When: after an upgrade, or with force to repair; the first start does it. Changed files are kept, with the new text
+    as FILE.merge under `conflicts`. Example: {}
     """
     workspace = host.configured().workspace
     result = await run_sync(lambda: install_bundle(workspace, force=args.force))

@@ -22,18 +22,15 @@ class OpenBrowserArgs:
 
     session_id: Annotated[str, "Session to open.", Named("sessionId")] = "1"
     path: Annotated[str, "Path inside the session."] = "/"
-    conserve: Annotated[
-        bool, "Point the person to a tab that already shows the session instead of opening a second one."
-    ] = True
+    conserve: Annotated[bool, "Not a second tab of the same session."] = True
 
 
 @tool("ui_open_browser", OpenBrowserArgs, title="Open the browser", annotations=Annotations(destructive=False))
 async def open_browser(host: UiServer, args: OpenBrowserArgs, call: Call) -> str:
-    """Open the person's default web browser on a session.
+    """Open the person's web browser on the session.
 
-    With `conserve` (the default) a session that is already open in a tab is not opened twice: the new tab says so
-    and the person gets a notification. Answers "Opened URL"; if there is no browser here, the error has the URL to
-    hand over.
+    When: the app is shown and no page is open. If there is no browser here, the error has the URL to hand over.
+    Example: {}
     """
     running = host.running()
     shown, link = addresses(running, args)

@@ -34,10 +34,10 @@ class ReadArgs:
 
 @tool("ui_read", ReadArgs, title="Read files", annotations=Annotations(read_only=True, idempotent=True))
 async def read(host: UiServer, args: ReadArgs, call: Call) -> ToolResult:
-    """Read a file of an app, a guide or a log, without access to the file system.
+    """Read a file of an app, a guide or a log.
 
-    Answers the text and, for apps, the version to give to ui_edit as `base`. A directory answers what is in it.
-    Example: {"path": "apps/todo/app.lua"}
+    When: you edit what you have not written, or look for an error. Answers the text and, for apps, the version for
+    ui_edit's `base`. Example: {"path": "apps/todo/app.lua"}
     """
     return await to_thread.run_sync(_read, host.configured().workspace, args)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.fields import Named
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 
 
@@ -18,13 +18,12 @@ class RunArgs:
     session_id: Annotated[str, "Session to run it in.", Named("sessionId")] = "1"
 
 
-@tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True))
+@tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True), meta=ALWAYS_LOADED)
 async def run(host: UiServer, args: RunArgs, call: Call) -> ToolResult:
-    """Execute Lua code in the session and return its first value as JSON; open pages follow every change.
+    """Execute Lua in the session and return its first value as JSON; pages follow every change.
 
-    Apps are globals named like their directory in camelCase; `session:getApp()` is the displayed one, e.g.
-    `return session:getApp().contacts[1].firstName`. Values that are no JSON (functions, cycles) come as
-    {"non-json": "..."}. Fails with "execution failed: ..." and the traceback; code that runs too long is stopped.
+    When: to read or change state, or to call an app's method. Apps are globals in camelCase; `session:getApp()` is the
+    displayed one. What is no JSON comes as {"non-json": text}. Example: {"code": "return todo.items[1].text"}
     """
     session = host.running().sessions.get(args.session_id)
     try:

@@ -10,7 +10,7 @@ from ui_mcp.ui.tools.display import SHOWN_INLINE
 async def start(host: UiServer, args: NoArgs, call: Call) -> str:
     """Start the UI server and return its address, e.g. http://127.0.0.1:39482.
 
-    Call it once before ui_run, ui_display, ui_upload_viewdef, ui_wait and ui_open_browser. The address is also what the
-    person can open by hand. Fails with "Server already running" and the address when it runs, which is as good.
+    When: once, before ui_run, ui_display, ui_wait, unless ui_edit did with show. "Server already running" is as good.
+    Example: {}
     """
     return (await host.start()).url

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiMcpError
-from ui_mcp.fields import Length
+from ui_mcp.fields import Length, Schema
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
@@ -16,6 +16,23 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result
 from ui_mcp.ui.server import UiServer
 
+_TEXT: JsonObject = {"type": "string"}
+_SELECTOR: JsonObject = {"type": "object", "properties": {"css": _TEXT, "text": _TEXT}}
+_EXPECT: JsonObject = {"selector": _SELECTOR, "text": _TEXT, "count": {"type": "integer"}}
+STEP = Schema(
+    {
+        "type": "object",
+        "properties": {
+            "type": _TEXT,
+            "target": _SELECTOR,
+            **dict.fromkeys(("text", "key", "value"), _TEXT),
+            "checked": {"type": "boolean"},
+            "expect": {"type": "object", "properties": _EXPECT},
+        },
+    }
+)
+"""What a step may be, as it is listed: every object names its fields, since strict hosts refuse others."""
+
 
 @dataclass(frozen=True, slots=True)
 class TestArgs(Request):
@@ -24,10 +41,8 @@ class TestArgs(Request):
     __test__ = False  # keeps pytest from collecting it
 
     steps: Annotated[
-        list[JsonObject],
-        "Actions of ui_perform, whose target may be a selector, "
-        '{"type": "click", "target": {"css": "#add"}}, '
-        'and expectations, {"expect": {"selector": {"css": ".row"}, "text": "Ann", "count": 1}}.',
+        list[Annotated[JsonObject, STEP]],
+        "Actions of ui_perform, whose target may be a selector, and expectations of selector, text and count.",
         Length(least=1, most=200),
     ]
     app: Annotated[str | None, "App to display first; absent = what is displayed."] = None
@@ -36,9 +51,10 @@ class TestArgs(Request):
 
 @tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=invalid_arguments)
 async def scenario(host: UiServer, args: TestArgs, call: Call) -> ToolResult:
-    """Play a scenario against an app: act as a person would and check what shows, each step within a few seconds.
+    """Play a scenario against an app as a person would, and check what shows; each step has a few seconds.
 
-    Answers {"ok": true, "steps": N}, or the first failing step with the reason, the outline and a picture.
+    When: an app is done, or a bug is to be pinned. Answers {"ok": true}, or the failing step with outline and picture.
+    Example: {"steps": [{"type": "click", "target": {"css": "#add"}}, {"expect": {"selector": {"text": "Ann"}}}]}
     """
     return await as_tool_result(_play(host, args))
 

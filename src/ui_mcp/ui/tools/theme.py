@@ -23,7 +23,10 @@ class ThemeArgs:
 
 @tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))
 async def theme(host: UiServer, args: ThemeArgs, call: Call) -> JsonObject:
-    """List the page's themes, the classes they document, or the classes an app uses that no theme knows."""
+    """List themes, the classes they document, or the classes an app uses that no theme knows.
+
+    When: you style an app. Example: {"action": "classes"}
+    """
     workspace = host.configured().workspace
     match args.action:
         case "list":

@@ -39,8 +39,7 @@ class UpdateArgs:
 async def update(host: UiServer, args: UpdateArgs, call: Call) -> JsonObject:
     """Bring the project's files to this program's version, and tell if a newer program was released.
 
-    Files the user changed are kept, with the new text beside them as FILE.merge, under `conflicts`. `latest` is asked
-    of update.index in the settings; without one, `hint` says so. The program itself is updated by the person.
+    When: the user asks for an update. Changed files are kept, under `conflicts`. Example: {"check": true}
     """
     configured = host.configured()
     current = bundled_version()

@@ -28,10 +28,10 @@ class UploadViewdefArgs:
     annotations=Annotations(destructive=False, idempotent=True),
 )
 async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> ToolResult:
-    """Register an HTML template for a type and namespace, save it, and re-render every open view that uses it.
+    """Register and save an HTML template for a type and namespace, and render the open views of it again.
 
-    The same as writing viewdefs/TYPE.NAMESPACE.html; a file it replaces is kept as FILE.bak. If it cannot be written,
-    it is used all the same. A template without any element is refused and changes nothing.
+    When: a template belongs to no app; otherwise use ui_edit.
+    Example: {"type": "Todo", "namespace": "DEFAULT", "content": "<template>…</template>"}
     """
     try:
         note = await host.running().sessions.upload_viewdef(f"{args.type}.{args.namespace}", args.content)

@@ -10,7 +10,7 @@ from anyio import CancelScope, create_task_group, sleep
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.fields import Named
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
+from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 
@@ -25,12 +25,12 @@ class WaitArgs:
     session_id: Annotated[str, "Session whose events to take.", Named("sessionId")] = "1"
 
 
-@tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False))
+@tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False), meta=ALWAYS_LOADED)
 async def wait(host: UiServer, args: WaitArgs, call: Call) -> ToolResult:
-    """Wait until the app pushes events with mcp.pushState, and return all of them as a JSON array; [] on timeout.
+    """Wait until the app calls mcp.pushState, and return its events as a JSON array; [] on timeout.
 
-    Events are taken from the queue: each is delivered once, in order. Hosts often end tool calls after 60 s, so use
-    timeouts of 50 s or less and call again. Events of `"app": "ui-mcp"` come from the server itself.
+    When: the person's turn has come. Each event is delivered once; call again after answering, with at most 50 s since
+    hosts end long calls. Events of "app": "ui-mcp" come from the server. Example: {"timeout": 50}
     """
     queue = host.running().sessions.get(args.session_id).events
     return text_result(as_array(await _taken(queue, clamp_wait(args.timeout), call)))

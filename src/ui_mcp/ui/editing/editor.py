@@ -10,9 +10,8 @@ from anyio import CancelScope, to_thread
 from ui_mcp.errors import DiskError, InvalidArgumentsError, NotFoundError, RefusedError, UiMcpError
 from ui_mcp.ui.app_files import file_diff, present_files, require_path, version_of
 from ui_mcp.ui.audit import Finding, findings, parsed_app
-from ui_mcp.ui.edit_journal import Draft, Edit, EditJournal, editing
-from ui_mcp.ui.edits import FileChange, changed_files, edit_of
-from ui_mcp.ui.load_problems import LoadProblem, located, viewdef_problems
+from ui_mcp.ui.editing.changes import FileChange, LoadProblem, changed_files, edit_of, located, viewdef_problems
+from ui_mcp.ui.editing.journal import Draft, Edit, EditJournal, editing
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.wire import Op
 from ui_mcp.workspace import Workspace
@@ -60,6 +59,8 @@ class Outcome:
     problems: tuple[LoadProblem, ...] = ()
     draft: str = ""
     """Name of the refused files, to be corrected."""
+    note: str = ""
+    """What is missing if the displayed app shows nothing."""
 
 
 class AppEditor:
@@ -210,22 +211,22 @@ class AppEditor:
             await to_thread.run_sync(self._journal.apply, plan.edit, plan.contents)
             failed = await load(files)
             problems = [self._problem(str(one.get("file", "")), str(one.get("message", "")), plan) for one in failed]
+            note = ""
             if show and not problems:
-                problems = await self._display(sessions, plan)
+                problems, note = await self._display(sessions, plan)
             if problems and plan.undoes is None:
                 await to_thread.run_sync(self._journal.revert)
                 await load(files)
                 return await self.refuse(plan, problems)
             await to_thread.run_sync(self._commit, plan)
         sessions.report_failed(failed)
-        return Outcome(plan, tuple(problems))
+        return Outcome(plan, tuple(problems), note=note)
 
-    async def _display(self, sessions: SessionRegistry, plan: Plan) -> list[LoadProblem]:
+    async def _display(self, sessions: SessionRegistry, plan: Plan) -> tuple[list[LoadProblem], str]:
         try:
-            await sessions.get("1").display(self._app)
+            return [], await sessions.display(sessions.get("1"), self._app) or ""
         except UiMcpError as error:
-            return [self._problem("app.lua", error.message, plan)]
-        return []
+            return [self._problem("app.lua", error.message, plan)], ""
 
     def _problem(self, file: str, message: str, plan: Plan) -> LoadProblem:
         below = f"apps/{self._app}/"

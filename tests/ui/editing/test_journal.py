@@ -11,10 +11,10 @@ import anyio
 import pytest
 
 from ui_mcp.errors import NotFoundError, RefusedError
-from ui_mcp.ui.app_editor import AppEditor, Plan
 from ui_mcp.ui.app_files import version_of
-from ui_mcp.ui.edit_journal import KEPT_EDITS, EditJournal, editing, recover_edits
-from ui_mcp.ui.edits import FileChange, changed_files
+from ui_mcp.ui.editing.changes import FileChange, changed_files
+from ui_mcp.ui.editing.editor import AppEditor, Plan
+from ui_mcp.ui.editing.journal import KEPT_EDITS, EditJournal, editing, recover_edits
 from ui_mcp.workspace import Workspace
 
 Files = dict[str, tuple[bytes, int]]

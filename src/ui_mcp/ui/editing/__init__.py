@@ -1,0 +1,1 @@
+"""Edits of apps while they run: planned, applied as a whole, loaded, and taken back."""
