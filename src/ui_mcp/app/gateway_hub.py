@@ -63,7 +63,7 @@ async def _serve(options: HubOptions, ready: Readiness) -> int:
                     log.forward_to(clients)
                     tasks.start_soon(log.flush_to_first, clients)
                     ready.succeed()
-                    await until_unused(clients, lambda: False, linger_seconds())
+                    await until_unused(clients, _no_pages, linger_seconds())
                     tasks.cancel_scope.cancel()
     except AlreadyRunningError:
         await _wait_joinable(options)
@@ -73,6 +73,10 @@ async def _serve(options: HubOptions, ready: Readiness) -> int:
         _log.exception("the hub ended")
         return 1
     return 0
+
+
+async def _no_pages() -> bool:
+    return False
 
 
 async def _wait_joinable(options: HubOptions) -> None:

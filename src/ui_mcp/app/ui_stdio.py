@@ -202,7 +202,9 @@ async def _stopping(host: UiServer) -> AsyncIterator[None]:
             await host.stop()
 
 
-def _has_pages(host: UiServer) -> bool:
+async def _has_pages(host: UiServer) -> bool:
+    if "targets" in vars(host):  # a browser that agents drove must not count as a person's page
+        await host.targets.close()
     return isinstance(host.state, Running) and host.state.connections() > 0
 
 

@@ -24,8 +24,11 @@ def linger_seconds() -> float:
         return LINGER_SECONDS
 
 
-async def until_unused(clients: LocalClients, in_use: Callable[[], bool], linger: float) -> None:
-    """Return on a signal, or when for `linger` seconds there was no client and nothing else was in use."""
+async def until_unused(clients: LocalClients, in_use: Callable[[], Awaitable[bool]], linger: float) -> None:
+    """Return on a signal, or when for `linger` seconds there was no client and nothing else was in use.
+
+    `in_use` is asked only while there is no client.
+    """
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_after, tasks.cancel_scope, _signalled)
         with anyio.move_on_after(FIRST_CLIENT_SECONDS):
@@ -46,13 +49,13 @@ async def _cancel_after(scope: anyio.CancelScope, event: Callable[[], Awaitable[
     scope.cancel()
 
 
-async def _unused(clients: LocalClients, in_use: Callable[[], bool], linger: float) -> None:
+async def _unused(clients: LocalClients, in_use: Callable[[], Awaitable[bool]], linger: float) -> None:
     since = anyio.current_time()
     while True:
         if len(clients):
             await clients.changed()
             since = anyio.current_time()
-        elif in_use():
+        elif await in_use():
             await anyio.sleep(_CHECK_SECONDS)
             since = anyio.current_time()
         elif anyio.current_time() - since >= linger:

@@ -18,7 +18,7 @@ import needs
 from agreeing import agree
 from chromium import FLAGS, HEADLESS
 from e2e.introspect_loop.test_loop import APP, VIEW
-from integration.lineclient import server_pid
+from integration.lineclient import LineClient, server_pid, until_ended
 from person_client import let_in
 from security.neighbour import Neighbour, neighbour
 from security.test_app_pages import SHOP
@@ -142,3 +142,12 @@ async def test_the_open_page_comes_back_with_the_app_when_the_server_is_killed(t
             assert events == ["added", "session_restarted", "added"]
             assert (await first.call("ui_status"))["url"] == url
             assert len((await first.call("ui_status"))["clients"]) == 2
+
+
+@pytest.mark.covers("UI-JOIN-8")
+def test_a_browser_that_agents_drove_does_not_keep_the_server(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as looking:
+        looking.call("ui_start")
+        looking.call("ui_get_snapshot", target="browser")
+        looking.kill()
+        assert until_ended(tmp_path / ".claude/ui")
