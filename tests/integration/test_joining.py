@@ -82,6 +82,7 @@ def test_a_killed_client_takes_nothing_with_it(tmp_path: Path) -> None:
         first.call("ui_run", code=COUNTER)
         push(first, "before")
         posted = first.call("chat_assistant_post", content="Working on it.")
+        second.call("ui_status")  # it has joined: without any client the server would end
         first.kill()
         push(second, "after")
 
@@ -96,6 +97,7 @@ def test_a_killed_server_is_started_again_with_its_address_app_and_events(tmp_pa
     with LineClient(cwd=tmp_path) as first, LineClient(cwd=tmp_path) as second:
         url = first.call("ui_start")
         push(first, "queued")
+        second.call("ui_status")  # it has joined: one that comes meanwhile may start a server that resumes nothing
         old = server_pid(base(tmp_path))
         os.kill(old, signal.SIGKILL)
 
