@@ -45,10 +45,12 @@ from ui_mcp.toolkit.toolset import Toolset
 if TYPE_CHECKING:
     from ui_mcp.gateway.scripts.requests import Services
     from ui_mcp.gateway.scripts.runs import ScriptRuns
+    from ui_mcp.gateway.scripts.store import ScriptStore
     from ui_mcp.gateway.search.index import Hit
 else:
     Services = lazy("ui_mcp.gateway.scripts.requests:Services")
     ScriptRuns = lazy("ui_mcp.gateway.scripts.runs:ScriptRuns")
+    ScriptStore = lazy("ui_mcp.gateway.scripts.store:ScriptStore")
 
 _log = logger("gateway")
 _REPLAYED_CALLS = 200
@@ -235,7 +237,7 @@ class GatewayService:
         with anyio.move_on_after(_SCRIPT_DELAY):  # the first answers come before what is imported here
             await self._script_wanted.wait()
         services = Services(self.enforcer, self._started_entry, self._search_for_script, self.results.read)
-        async with ScriptRuns(self.settings.approvals_in(self.context.data), services).running() as scripts:
+        async with ScriptRuns(ScriptStore(self.store.database), services).running() as scripts:
             self._scripts = scripts
             self._scripts_running.set()
             try:

@@ -12,7 +12,7 @@ from gateway.conftest import Recorded, Recorder, Reply, json_reply
 from gateway.gateways import gateway
 from ui_mcp.gateway.approvals.model import Answer
 from ui_mcp.gateway.approvals.service import Decision
-from ui_mcp.gateway.scripts.store import ScriptStore, Step, open_store
+from ui_mcp.gateway.scripts.store import ScriptStore, Step
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject
@@ -254,13 +254,10 @@ async def _decide_all(found: GatewayService, decision: Answer) -> None:
 
 async def _interrupt_after_sending(found: GatewayService, run_id: str, request: str) -> None:
     """Journal a step as if the gateway had been killed after it was sent."""
-    store: ScriptStore = open_store(found.settings.approvals_in(found.context.data))
-    try:
-        kept = await store.get(run_id)
-        assert kept is not None
-        assert await store.write(run_id, kept.lease, Step("2", sha256(request.encode()).hexdigest(), "sending"))
-    finally:
-        store.close()
+    store = ScriptStore(found.store.database)
+    kept = await store.get(run_id)
+    assert kept is not None
+    assert await store.write(run_id, kept.lease, Step("2", sha256(request.encode()).hexdigest(), "sending"))
 
 
 def _script_processes() -> list[int]:

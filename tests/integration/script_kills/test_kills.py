@@ -15,8 +15,8 @@ import anyio
 import pytest
 
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
-from ui_mcp.gateway.approvals.store import open_store as open_approvals
-from ui_mcp.gateway.scripts.store import Run, open_store
+from ui_mcp.gateway.approvals.store import open_store
+from ui_mcp.gateway.scripts.store import Run, ScriptStore
 
 KILLS = int(os.environ.get("SCRIPT_KILLS", "9"))
 CODE = """
@@ -66,7 +66,8 @@ def _check(run: Run, calls: Counter[str]) -> int:
 
 
 async def _run_to_its_end(folder: Path, store: str, log: Path) -> tuple[Run, int]:
-    scripts, approvals = open_store(store), ApprovalService(open_approvals(store))
+    approvals = ApprovalService(open_store(store))
+    scripts = ScriptStore(approvals.store.database)
     gateway, run_id = await _start(folder, store, log, CODE)
     kills = 0
     try:
@@ -87,7 +88,6 @@ async def _run_to_its_end(folder: Path, store: str, log: Path) -> tuple[Run, int
     finally:
         gateway.kill()
         gateway.wait()
-        scripts.close()
         approvals.store.close()
 
 

@@ -69,6 +69,11 @@ class ApprovalStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @property
+    def database(self) -> Database:
+        """For other tables in the same database."""
+        return self._database
+
     def close(self) -> None:
         self._database.close()
 

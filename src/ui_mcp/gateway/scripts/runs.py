@@ -17,7 +17,7 @@ from ui_mcp.errors import GatewayError, NotFoundError
 from ui_mcp.gateway.approvals.service import holder_runs, with_retry
 from ui_mcp.gateway.scripts.driver import Driver, LeaseLostError, ScriptEndedError
 from ui_mcp.gateway.scripts.requests import Requests, Services
-from ui_mcp.gateway.scripts.store import LEASE_SECONDS, Run, State, open_store
+from ui_mcp.gateway.scripts.store import LEASE_SECONDS, Run, ScriptStore, State
 from ui_mcp.gateway.scripts.worker import Limits, Progress
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
@@ -39,12 +39,12 @@ class ScriptRuns:
 
     def __init__(
         self,
-        place: str,
+        store: ScriptStore,
         services: Services,
         limits: Limits = Limits(),
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._store = open_store(place)
+        self._store = store
         self._services = services
         self._limits = limits
         self._now = now
@@ -56,6 +56,7 @@ class ScriptRuns:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["ScriptRuns"]:
         """Drive scripts for the length of the block, first those that a crash interrupted."""
+        await with_retry(self._store.prepare)
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             tasks.start_soon(self._adopt_at_start)
@@ -64,7 +65,6 @@ class ScriptRuns:
             finally:
                 self._tasks = None
                 tasks.cancel_scope.cancel()
-                self._store.close()
 
     async def start(self, code: str, principal: str) -> str:
         """Store a script, start it and return its id."""

@@ -4,24 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ui_mcp.errors import GatewayError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.storage.database import Database, open_database
-from ui_mcp.storage.schema import Failure, Schema
+from ui_mcp.storage.database import Database
 
 State = Literal["running", "done", "failed"]
 StepState = Literal["asking", "sending", "done"]
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS script_runs (
-  id TEXT PRIMARY KEY, created_at DOUBLE PRECISION, principal TEXT, code TEXT, seed INTEGER, seal TEXT,
-  state TEXT, outcome TEXT, lease TEXT, lease_until DOUBLE PRECISION
-);
-CREATE TABLE IF NOT EXISTS script_steps (
-  run TEXT, step TEXT, request TEXT, state TEXT, answer TEXT, position INTEGER, PRIMARY KEY (run, step)
-);
-CREATE INDEX IF NOT EXISTS script_runs_state ON script_runs (state, created_at);
-"""
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS script_runs (
+      id TEXT PRIMARY KEY, created_at DOUBLE PRECISION, principal TEXT, code TEXT, seed INTEGER, seal TEXT,
+      state TEXT, outcome TEXT, lease TEXT, lease_until DOUBLE PRECISION)""",
+    """CREATE TABLE IF NOT EXISTS script_steps (
+      run TEXT, step TEXT, request TEXT, state TEXT, answer TEXT, position INTEGER, PRIMARY KEY (run, step))""",
+    "CREATE INDEX IF NOT EXISTS script_runs_state ON script_runs (state, created_at)",
+)
+"""Valid in both SQLite and PostgreSQL."""
 
 LEASE_SECONDS = 15.0
 _KEPT_SECONDS = 7 * 86_400.0
@@ -59,13 +56,18 @@ class Step:
 
 
 class ScriptStore:
-    """Every write about a step needs the run's lease, so that only one process drives a script."""
+    """Shares the database of the approvals, since SQLite drops locks when a process opens a file a second time.
+
+    Every write about a step needs the run's lease, so that only one process drives a script.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def close(self) -> None:
-        self._database.close()
+    async def prepare(self) -> None:
+        """Create the tables if they are missing."""
+        for statement in _TABLES:
+            await self._database.change(statement)
 
     async def add(self, run: Run) -> None:
         old = (run.created_at - _KEPT_SECONDS,)
@@ -134,20 +136,3 @@ class ScriptStore:
     async def _runs(self, where: str, value: str) -> list[Run]:
         rows = await self._database.rows(f"SELECT {_RUN} FROM script_runs WHERE {where}", (value,))  # noqa: S608 - our own columns
         return [replace(Run(*row), outcome=row[7] and loads(row[7])) for row in rows]
-
-
-def open_store(place: str) -> ScriptStore:
-    """Open the store at a path, `sqlite:///PATH` or `postgresql://…`; a file is created when missing.
-
-    Raises:
-        ConfigError: the URL has an unknown scheme, or its driver is missing.
-        GatewayError: the store cannot be opened.
-    """
-    return ScriptStore(open_database(place, _SCHEMA, _SCHEMA))
-
-
-def _error(failure: Failure, message: str, **details: object) -> GatewayError:
-    return GatewayError(message, **details)
-
-
-_SCHEMA = Schema("scripts", _error, [_TABLES], lock=7_155_091_642_120)
