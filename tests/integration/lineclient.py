@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ui_mcp.processes import pid_exists
 from ui_mcp.ui.instance import joined_server
 from ui_mcp.workspace import Workspace, default_dir
 
@@ -26,6 +28,30 @@ def until_ended(base: Path, *, within: float = 60) -> bool:
     while server_pid(base) and time.monotonic() < deadline:
         time.sleep(0.02)  # another process ends: nothing to wait on
     return not server_pid(base)
+
+
+def until_gone(pid: int, *, within: float = 30) -> bool:
+    """Wait until a process has exited, some time after it freed its lock; return whether that is so."""
+    deadline = time.monotonic() + within
+    while _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)  # not our child: nothing to wait on
+    return not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return pid_exists(pid)  # elsewhere than on Linux
+    return state != "Z"
+
+
+def kill_server(base: Path) -> int:
+    """Kill the process that serves a directory, as a crash would; return its pid."""
+    pid = server_pid(base)
+    assert pid, "nothing serves the directory"  # 0 would be our own process group
+    os.kill(pid, signal.SIGKILL)
+    return pid
 
 
 _open: Counter[Path] = Counter()

@@ -1,8 +1,6 @@
 """Several clients on one directory: one server, a process of its own, which they share and outlive."""
 
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from integration.lineclient import LineClient, server_pid, until_ended
+from integration.lineclient import LineClient, kill_server, server_pid, until_ended
 from ui_mcp.local_socket import SocketPlace
 from ui_mcp.ui.own_files import settle
 from ui_mcp.workspace import Workspace
@@ -98,8 +96,7 @@ def test_a_killed_server_is_started_again_with_its_address_app_and_events(tmp_pa
         url = first.call("ui_start")
         push(first, "queued")
         second.call("ui_status")  # it has joined: one that comes meanwhile may start a server that resumes nothing
-        old = server_pid(base(tmp_path))
-        os.kill(old, signal.SIGKILL)
+        old = kill_server(base(tmp_path))
 
         answers = [second.call("ui_status"), second.call("ui_status")]
 
@@ -117,7 +114,7 @@ def test_a_call_that_the_server_died_on_says_so(tmp_path: Path) -> None:
         agent.call("ui_start")
         agent.send({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": {"name": "ui_wait"}})
         agent.request("ping")
-        os.kill(server_pid(base(tmp_path)), signal.SIGKILL)
+        kill_server(base(tmp_path))
 
         answer = agent.receive()
 
@@ -130,7 +127,7 @@ def test_what_a_client_subscribed_to_is_kept_over_a_crash_of_the_server(tmp_path
     with LineClient(cwd=tmp_path) as agent:
         agent.call("ui_start")
         agent.request("resources/subscribe", {"uri": "ui://events"})
-        os.kill(server_pid(base(tmp_path)), signal.SIGKILL)
+        kill_server(base(tmp_path))
         agent.call("ui_status")  # may fail: the server died on it
         agent.call("ui_status")
 

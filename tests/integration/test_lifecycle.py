@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from integration.lineclient import LineClient, server_pid, until_ended
+from integration.lineclient import LineClient, kill_server, server_pid, until_ended, until_gone
 
 
 def get(url: str, **headers: str) -> tuple[int, str]:
@@ -89,8 +89,9 @@ def test_an_unusable_start_directory_leaves_a_server_that_can_be_reconfigured(tm
 def test_a_killed_server_leaves_stale_files_that_the_next_one_replaces(tmp_path: Path) -> None:
     with LineClient(cwd=tmp_path) as killed:
         killed.call("ui_start")
+        killed.process.send_signal(signal.SIGSTOP)  # it would start another one
+        kill_server(tmp_path / ".claude/ui")
         killed.kill()
-        os.kill(server_pid(tmp_path / ".claude/ui"), signal.SIGKILL)
     assert (tmp_path / ".claude/ui/ui-port").exists()
 
     with LineClient(cwd=tmp_path) as agent:
@@ -144,7 +145,9 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
         assert get(links[0].partition("#")[0])[0] == 200
         assert "must stay inside" in agent.call("ui_open_browser", path="//evil.example/")
         assert agent.call("ui_open_browser", sessionId="9") == "session 9 not found"
-    until_ended(tmp_path / ".claude/ui")
+        assert all(Path(file).exists() for file in files)
+        server = server_pid(tmp_path / ".claude/ui")
+    assert until_gone(server)
     assert not any(Path(file).exists() for file in files)
 
 

@@ -18,7 +18,7 @@ import needs
 from agreeing import agree
 from chromium import FLAGS, HEADLESS
 from e2e.introspect_loop.test_loop import APP, VIEW
-from integration.lineclient import LineClient, server_pid, until_ended
+from integration.lineclient import LineClient, kill_server, until_ended
 from person_client import let_in
 from security.neighbour import Neighbour, neighbour
 from security.test_app_pages import SHOP
@@ -133,7 +133,7 @@ async def test_the_open_page_comes_back_with_the_app_when_the_server_is_killed(t
             await page.click("#add")
             await expect(page.locator("#count")).to_have_text("1")
             await second.call("ui_status")
-            os.kill(server_pid(tmp_path / ".claude/ui"), signal.SIGKILL)
+            kill_server(tmp_path / ".claude/ui")
 
             await expect(page.locator("#count")).to_have_text("0")  # without a reload; what Lua held is lost
             await page.click("#add")

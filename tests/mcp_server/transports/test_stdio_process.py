@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from integration.lineclient import until_ended
 from mcp_server.wire import ENVELOPE, HELLO
 
 pytestmark = pytest.mark.slow
@@ -178,8 +179,9 @@ def test_each_v_says_more_on_stderr_and_in_the_log_file(
     assert code == 0
     assert all(words in stderr for words in shown)
     assert not any(words in stderr for words in hidden)
-    assert "no longer serving at" in stderr
-    assert "serving at" in (tmp_path / ".claude/ui/log/mcp.log").read_text()
+    assert until_ended(tmp_path / ".claude/ui")
+    log = (tmp_path / ".claude/ui/log/mcp.log").read_text()
+    assert log.index(" serving at ") < log.index("no longer serving at ")
 
 
 @pytest.mark.covers("MCP-STDIO-10")
