@@ -37,6 +37,20 @@ class _InFlight:
             self.scope.cancel()
 
 
+_LOGGED = frozenset({"method", "id", "name", "uri", "protocolVersion", "level"})
+
+
+def _outline(value: Json, depth: int = 0) -> Json:
+    """Return a message for the log: its shape, with the values of few fields; all others may be secret."""
+    if not isinstance(value, dict):
+        return type(value).__name__
+    shown = _LOGGED if depth < 2 else frozenset[str]()  # the message and its params, but not a call's arguments
+    return {
+        key: one if key in shown and isinstance(one, str | int) else _outline(one, depth + 1)
+        for key, one in value.items()
+    }
+
+
 class ClientConnection:
     """Handles the messages of one connection in both eras, concurrently.
 
@@ -73,7 +87,8 @@ class ClientConnection:
         """
         kind = rpc.kind_of(message)
         _log.debug("%s %s", kind, message.get("method", "") if isinstance(message, dict) else "")
-        _log.log(VALUES, "%s", message)
+        if _log.isEnabledFor(VALUES):
+            _log.log(VALUES, "%s", _outline(message))
         match kind:
             case "request":
                 return self.answer(message, send, scope)
