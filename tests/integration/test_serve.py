@@ -95,6 +95,20 @@ def test_reconfiguring_keeps_mcp_open_and_start_takes_the_same_port_again(tmp_pa
         assert (tmp_path / "other/ui-port").read_text() == ui.rpartition(":")[2]
 
 
+@pytest.mark.covers("UI-FSM-9", "UI-ROB-6")
+def test_a_directory_that_nobody_can_join_yet_is_served_and_joined_later(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "other/.ui-mcp/server.lock"
+    in_the_way.mkdir(parents=True)  # as unwritable as a lock file on a full disk
+    with serve(tmp_path) as (ui, mcp):
+        agent = Agent(mcp)
+        agent.call("ui_configure", base_dir="other")
+
+        assert agent.call("ui_start") == ui
+        in_the_way.rmdir()
+        while not (in_the_way.is_file() and in_the_way.read_text()):
+            assert agent.call("ui_status")["url"] == ui
+
+
 @pytest.mark.covers("UI-CLI-2")
 @pytest.mark.parametrize("option", ["--port", "--mcp-port"])
 def test_a_taken_port_is_named(tmp_path: Path, option: str) -> None:

@@ -11,8 +11,10 @@ from ui_mcp.app.directory_place import sole_server
 from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.app.ui_listeners import PERSON_PORT, guarded_mcp_app, mcp_rules
 from ui_mcp.discovery import lazy
+from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json
 from ui_mcp.local_socket import AVAILABLE
+from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import CAPABILITY, QUIET_SECONDS
 from ui_mcp.ui.instance import ListenPorts, token_file
@@ -37,6 +39,8 @@ else:
 
 UI_PORT = 8000
 MCP_PORT = 8001
+LOCK_RETRY_SECONDS = 1.0
+_log = logger("host")
 
 Ready = Callable[[Running, str], Awaitable[None]]
 """Called with the running server and the URL of the MCP port."""
@@ -117,8 +121,25 @@ async def _accept_clients(host: UiServer, definition: "ServerDefinition", lock: 
         async with accepting(host, service):
             await host.left(workspace)
         await lock.aclose()
-        await lock.enter_async_context(sole_server(host.configured().workspace))
+        await _lock_directory(host, lock)
     await anyio.sleep_forever()
+
+
+async def _lock_directory(host: UiServer, lock: AsyncExitStack) -> None:
+    """Become the server that clients of the directory join, as soon as that is possible; HTTP works without it."""
+    warned = ""
+    while True:
+        workspace = host.configured().workspace
+        try:
+            await lock.enter_async_context(sole_server(workspace))
+        except (OSError, UiMcpError) as error:
+            reason = f"no client can join {workspace.given} yet: {error}"
+            if reason != warned:
+                _log.warning("%s", reason)
+            warned = reason
+            await anyio.sleep(LOCK_RETRY_SECONDS)
+        else:
+            return
 
 
 def http_transports(definition: "ServerDefinition") -> App:
