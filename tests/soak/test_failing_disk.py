@@ -82,7 +82,8 @@ async def test_a_server_names_what_it_cannot_write_and_goes_on_with_everything_e
         disk.repair()
         await more(lambda: len(seen.acknowledged))
         uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
-        assert text(await crowd.call(http, "ui_upload_viewdef", uploaded)) == "Viewdef Tally.small uploaded"
+        saved = [part["text"] for part in (await crowd.call(http, "ui_upload_viewdef", uploaded))["content"]]
+        assert saved == ["Viewdef Tally.small uploaded"]
         await everything_read(crowd, http)
     # What ran in the very process that was killed has failed with it; nothing else has.
     assert [words for words in seen.refused if "process ended with status -9" not in words] == []
@@ -109,10 +110,12 @@ async def refusals(crowd: Crowd, http: httpx2.AsyncClient, words: str) -> None:
     """Try everything that has to write."""
     await refused_posts(crowd, http)
     uploaded = {"type": "Tally", "namespace": "small", "content": "<template><b>x</b></template>"}
-    refused = text(await crowd.call(http, "ui_upload_viewdef", uploaded))
-    assert "viewdefs/Tally.small.html" in refused
-    assert words in refused
-    assert WAY_OUT in refused
+    used, unsaved = (part["text"] for part in (await crowd.call(http, "ui_upload_viewdef", uploaded))["content"])
+    assert used == "Viewdef Tally.small uploaded"
+    assert "not saved" in unsaved
+    assert "viewdefs/Tally.small.html" in unsaved
+    assert words in unsaved
+    assert WAY_OUT in unsaved
     elsewhere = await crowd.call(http, "ui_configure", {"base_dir": str(crowd.product.folder / "elsewhere")})
     assert words in text(elsewhere)
     assert f"SKILL.md: {words}" in text(await crowd.call(http, "ui_install", {"force": True}))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 
-from ui_mcp.errors import ViewdefError
+from ui_mcp.errors import ViewdefError, hint
 from ui_mcp.file_watcher import SavedFile
 from ui_mcp.files import LinkError, free_backup_name, write_atomic
 from ui_mcp.jsontypes import Json, JsonObject, dumps
@@ -179,7 +179,9 @@ class ViewdefFiles:
             write_atomic(real, content)
         except OSError as error:
             _log.warning("viewdef %s is in use but not saved: %s", key, error)
-            return f"In use until the server ends, but not saved: cannot write {file} ({error.strerror or error})"
+            way_out = "" if isinstance(error, LinkError) else hint(error)  # the reason says what to do about a link
+            reason = f"cannot write {file} ({error.strerror or error}){way_out}"
+            return f"In use until the server ends, but not saved: {reason}"
         self._uploaded[key] = content
         return note
 

@@ -238,6 +238,7 @@ async def test_an_upload_that_cannot_be_saved_is_shown_and_says_so(
 
         assert answer[0] == "Viewdef Note.DEFAULT uploaded"
         assert answer[1].startswith("In use until the server ends, but not saved: cannot write ")
+        assert answer[1].endswith("remove it)")
         assert [element.tag for element in browser.app.template.root.walk()][1:] == ["h1"]
     assert (tmp_path / "elsewhere.html").read_text() == VIEW
 
