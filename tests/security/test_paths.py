@@ -107,11 +107,12 @@ TOOLS = {
 async def test_no_tool_argument_and_no_resource_leaves_the_workspace(tmp_path: Path) -> None:
     project = tmp_path / "far" / "down"
     planted(project)
-    before = beside(tmp_path, project / ".claude")
+    unused = beside(tmp_path, project / ".claude")
     server = StdioServerParameters(command=sys.executable, args=["-m", "ui_mcp", "mcp"], cwd=project)
     heard: list[str] = []
     async with Client(server, mode="legacy") as client:
         await client.call_tool("ui_start", {})
+        before = beside(tmp_path, project / ".claude")
         more: dict[str, JsonObject] = {
             "ui_upload_viewdef": {"namespace": "DEFAULT", "content": "<template><b></b></template>"}
         }
@@ -127,6 +128,7 @@ async def test_no_tool_argument_and_no_resource_leaves_the_workspace(tmp_path: P
     after = beside(tmp_path, project / ".claude")
 
     assert [text for text in heard if CANARY in text or "root:x" in text] == []
+    assert {path.relative_to(project).parts[0] for path in before - unused} == {".agents"}
     assert after - before == set()
 
 
