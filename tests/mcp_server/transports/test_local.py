@@ -38,8 +38,7 @@ except OSError:
 async def serving(folder: Path) -> AsyncIterator[Path]:
     """Serve an empty toolset at a socket that every account can reach."""
     listener, path = SocketPlace(folder).listen()
-    for one in (folder, *list(folder.parents)[:2]):
-        one.chmod(0o755)
+    folder.chmod(0o755)
     path.chmod(0o777)
     service = McpServer(ServerDefinition("s", "s", "1", FunctionToolset(None, [])))
     with listener:
@@ -51,7 +50,9 @@ async def serving(folder: Path) -> AsyncIterator[Path]:
 
 async def said_to(uid: int, path: Path) -> list[str]:
     """Return what an account reads from the server."""
-    done = await anyio.run_process([sys.executable, "-c", CONNECT, str(path), str(uid)], stderr=subprocess.STDOUT)
+    # From inside: the folders above are closed to others, and how many there are is up to pytest.
+    command = [sys.executable, "-c", CONNECT, path.name, str(uid)]
+    done = await anyio.run_process(command, cwd=path.parent, stderr=subprocess.STDOUT)
     return done.stdout.decode().splitlines()
 
 
