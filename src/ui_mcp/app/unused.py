@@ -59,7 +59,7 @@ async def _unused(clients: LocalClients, in_use: Callable[[], Awaitable[bool]], 
             await anyio.sleep(_CHECK_SECONDS)
             since = anyio.current_time()
         elif anyio.current_time() - since >= linger:
-            _log.info("nobody has used the server for %.0f s: it ends", linger)
+            _log.info("no client or page has used the server for %.0f s: it ends", linger)
             return
         else:
             with anyio.move_on_after(min(_CHECK_SECONDS, linger)):
