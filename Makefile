@@ -47,12 +47,13 @@ coverage: $(STAMPS)/dev assets  ## the tests of `make quick` under coverage: a t
 quick: $(STAMPS)/dev assets  ## the tests that need nothing but Python
 	$(BIN)/pytest -q --quick $(WORKERS) $(TESTS)
 
-check: $(STAMPS)/dev  ## lint, types, layers, dead code, of Python and TypeScript
+check: $(STAMPS)/dev assets  ## lint, types, layers, dead code, stale generated files, of Python and TypeScript
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vulture
+	$(BIN)/python scripts/records.py --check
 	@$(BIN)/python scripts/assets.py lint
 
 e2e: test-setup  ## the tests in a real browser
@@ -82,12 +83,7 @@ docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its re
 	$(BIN)/mkdocs build --strict
 
 records: test-setup  ## write again what is recorded or generated: surface, tools, wire, settings, reference, journeys
-	$(BIN)/python scripts/wire.py
-	$(BIN)/python scripts/contract.py
-	$(BIN)/python scripts/tool_list.py
-	$(BIN)/python scripts/surface.py --write
-	$(BIN)/python scripts/settings.py
-	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/records.py
 	UI_MCP_WRITE_DOCS=1 $(BIN)/pytest -q tests/journeys
 
 requirements: $(BIN)/python  ## every requirement and the tests that prove it, in build/requirements.md

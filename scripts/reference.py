@@ -25,6 +25,10 @@ NOTE = "Generated from the code by `scripts/reference.py`; `make docs` updates i
 GUIDES = {"attributes.md": "viewdefs.md", "lua.md": "lua.md"}
 
 
+def generated() -> dict[Path, str]:
+    return {FOLDER / name: text.rstrip() + "\n" for name, text in pages().items()}
+
+
 def pages() -> dict[str, str]:
     asked = {title: listed(words) for title, words in SERVERS.items()}
     return {
@@ -114,11 +118,7 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def main() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text.rstrip() + "\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file, text in generated().items():
+        file.write_text(text, encoding="utf-8")

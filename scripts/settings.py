@@ -25,6 +25,10 @@ Your account's own file, `{account}` in your configuration directory (`~/.config
 """
 
 
+def generated() -> dict[Path, str]:
+    return {PAGE: page()}
+
+
 def page() -> str:
     widening = ", ".join(f"`{key}`" for key in sorted(WIDENING))
     return "\n".join([INTRODUCTION.format(widening=widening, account="config.toml"), *_tables(Config, "")])

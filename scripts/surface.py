@@ -78,6 +78,10 @@ FILES = {
 """Files of the project that each program runs in; JSON is YAML. They make the gateway list all its tools."""
 
 
+def generated() -> dict[Path, str]:
+    return {RECORD: json.dumps(surface(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"}
+
+
 def surface() -> Json:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ThreadPoolExecutor(4) as pool:
         base = Path(folder).resolve()
@@ -295,7 +299,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="accept the present surface: write the record")
     options = parser.parse_args()
-    present = json.dumps(surface(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    present = generated()[RECORD]
     if options.write:
         RECORD.write_text(present, encoding="utf-8")
         return 0

@@ -1,6 +1,7 @@
 """Records the tools of the UI server in src/ui_mcp/ui/tool_list.json; run it after changing how a tool is described."""
 
 import sys
+from pathlib import Path
 
 import anyio
 
@@ -18,10 +19,11 @@ async def listed() -> list[Tool]:
         return list(await all_tools(host).tools(Call()))
 
 
-def main() -> None:
-    RECORD.write_text(record_of(anyio.run(listed)), encoding="utf-8")
-    sys.stdout.write(f"{RECORD.name} written\n")
+def generated() -> dict[Path, str]:
+    return {RECORD: record_of(anyio.run(listed))}
 
 
 if __name__ == "__main__":
-    main()
+    for file, text in generated().items():
+        file.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{file.name} written\n")
