@@ -12,7 +12,7 @@ CHAT_FILE, JOURNAL_FILE = "runtime.db", "agent.db"
 APPROVALS_FILE, PAGE_CHAT_FILE, AUDIT_FILE = "approvals.db", "chat.db", "audit.jsonl"
 """Names of a gateway's files in its data folder; the journal of its chat page is `JOURNAL_FILE`."""
 OLD_FILES = (CHAT_FILE, JOURNAL_FILE, "install-manifest.json")
-"""Files that versions before `.ui-mcp/` stored in `storage/`; ui/migration.py lists further ones."""
+"""Files that versions before `.ui-mcp/` stored in `storage/`; ui/base_dir/migration.py lists further ones."""
 MOVING = "moving.json"
 """Exists in `.ui-mcp/` while files are being moved there; until it is gone, `storage/` is in use."""
 

@@ -38,7 +38,7 @@ HOMES = {
     "markdown_it": ("ui/http/guide_routes",),
     "mcp": ("mcp_client/oauth",),
     "psycopg": ("chat/postgres_store", "storage/"),
-    "sqlite3": ("chat/sqlite_store", "storage/", "ui/migration"),
+    "sqlite3": ("chat/sqlite_store", "storage/", "ui/base_dir/migration"),
     "starlette": (
         "agent/http",
         "app/watch_routes",

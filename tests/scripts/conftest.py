@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from needs import missing
-from ui_mcp.ui.installer import install
+from ui_mcp.ui.base_dir.installer import install
 from ui_mcp.workspace import Workspace
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.cli.doctor.project import installed, made_by
-from ui_mcp.ui.file_layout import foreign_product, page_html
-from ui_mcp.ui.installer import install, outdated
+from ui_mcp.ui.base_dir.file_layout import foreign_product, page_html
+from ui_mcp.ui.base_dir.installer import install, outdated
 from ui_mcp.workspace import DEFAULT_DIR, Workspace, default_dir
 
 PAGE = "<!doctype html><title>old</title><div ui-app></div><script src='main-OLD.js'></script>"

@@ -13,10 +13,10 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from ui_mcp.ui.installer import install
+    from ui_mcp.ui.base_dir.installer import install
     from ui_mcp.ui.own_files import settle
 else:
-    install = lazy("ui_mcp.ui.installer:install")
+    install = lazy("ui_mcp.ui.base_dir.installer:install")
     settle = lazy("ui_mcp.ui.own_files:settle")
 
 HELP = "install skills, guides and scripts into a project"

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from ui_mcp.errors import ConfigError
 from ui_mcp.log import logger
 from ui_mcp.ui import instance
-from ui_mcp.ui.file_layout import Action, decide, locked, look, named_store
+from ui_mcp.ui.base_dir.file_layout import Action, decide, locked, look, named_store
 from ui_mcp.workspace import OLD_FILES, Workspace, make_own
 
 OTHER_MOVE_SECONDS = 60.0
@@ -95,7 +95,7 @@ def _move_or_stay(workspace: Workspace) -> None:
 
 
 def _move_or_hold_lock(workspace: Workspace, file: BinaryIO) -> None:
-    from ui_mcp.ui.migration import (
+    from ui_mcp.ui.base_dir.migration import (
         NotMovedError,  # imported late: needed once per directory
         moving,
     )

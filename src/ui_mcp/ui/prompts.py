@@ -8,7 +8,7 @@ from anyio import to_thread
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
-from ui_mcp.ui.install_plan import with_directory
+from ui_mcp.ui.base_dir.install_plan import with_directory
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
 from ui_mcp.workspace import BUNDLE, Workspace, default_dir

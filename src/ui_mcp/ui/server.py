@@ -30,9 +30,9 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger, set_verbosity, stop_file, to_file
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.toolset import Toolset
+from ui_mcp.ui.base_dir.file_layout import foreign_product
+from ui_mcp.ui.base_dir.installer import install, needs_install, outdated
 from ui_mcp.ui.directories import Directories
-from ui_mcp.ui.file_layout import foreign_product
-from ui_mcp.ui.installer import install, needs_install, outdated
 from ui_mcp.ui.instance import exclusive, joined_server, other_server
 from ui_mcp.ui.own_files import finish_edits, settle
 from ui_mcp.ui.states import Configured, Running, State, Unconfigured

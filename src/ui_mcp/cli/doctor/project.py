@@ -17,9 +17,9 @@ from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import trust_requests, visible
 from ui_mcp.storage.database import INSTALL_DRIVER
 from ui_mcp.ui import own_files as files
-from ui_mcp.ui.file_layout import Action, decide, foreign_product, look
-from ui_mcp.ui.install_plan import bundled_files
-from ui_mcp.ui.installer import installed_version, needs_install, outdated
+from ui_mcp.ui.base_dir.file_layout import Action, decide, foreign_product, look
+from ui_mcp.ui.base_dir.install_plan import bundled_files
+from ui_mcp.ui.base_dir.installer import installed_version, needs_install, outdated
 from ui_mcp.ui.instance import joined_server, open_regular, other_server
 from ui_mcp.ui.refusals import refusals
 from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace

@@ -6,7 +6,7 @@ from pathlib import Path
 from ui_mcp.errors import RefusedError
 from ui_mcp.files import write_atomic
 from ui_mcp.ui.audit import global_name
-from ui_mcp.ui.installer import make_base
+from ui_mcp.ui.base_dir.installer import make_base
 from ui_mcp.workspace import BUNDLE, Workspace
 
 TEMPLATE = BUNDLE / "app"

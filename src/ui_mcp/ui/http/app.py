@@ -16,9 +16,9 @@ from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.jsontypes import loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions
-from ui_mcp.ui.file_layout import page_html
+from ui_mcp.ui.base_dir.file_layout import page_html
+from ui_mcp.ui.base_dir.installer import outdated
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, session_from_cookie, set_cookie
-from ui_mcp.ui.installer import outdated
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.webserver.responses import failure, session_link_required

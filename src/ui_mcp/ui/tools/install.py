@@ -8,7 +8,7 @@ from anyio.to_thread import run_sync
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.installer import install as install_bundle
+from ui_mcp.ui.base_dir.installer import install as install_bundle
 from ui_mcp.ui.server import UiServer
 
 

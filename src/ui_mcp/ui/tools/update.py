@@ -12,7 +12,7 @@ from ui_mcp.errors import ConfigError, NotFoundError
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.installer import install
+from ui_mcp.ui.base_dir.installer import install
 from ui_mcp.ui.server import UiServer
 from ui_mcp.version import Version, bundled_version
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.ui.installer import BEGIN, END, install, with_section
+from ui_mcp.ui.base_dir.installer import BEGIN, END, install, with_section
 from ui_mcp.workspace import Workspace
 
 

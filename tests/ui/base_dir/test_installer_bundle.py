@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.ui.installer import install
+from ui_mcp.ui.base_dir.installer import install
 from ui_mcp.workspace import BUNDLE, Workspace
 
 SKILLS = [

@@ -25,7 +25,7 @@ IDLE = "store.execute('PRAGMA data_version').fetchone()"
 UNUSED = ""
 KILL_AT = (
     "import os, signal, sys\n"
-    "from ui_mcp.ui.migration import moving\n"
+    "from ui_mcp.ui.base_dir.migration import moving\n"
     "from ui_mcp.workspace import Workspace\n"
     "for number, step in enumerate(moving(Workspace.at(sys.argv[1]))):\n"
     "    if number == int(sys.argv[2]):\n"

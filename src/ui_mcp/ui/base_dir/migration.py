@@ -16,7 +16,7 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.storage.wakeup import pipe_folder
 from ui_mcp.ui import instance
-from ui_mcp.ui.file_layout import Action, decide, locked, look, named_store
+from ui_mcp.ui.base_dir.file_layout import Action, decide, locked, look, named_store
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace, fill_own
 

@@ -7,7 +7,7 @@ import pytest
 
 from ui.conftest import MakeBundle
 from ui_mcp.errors import InstallError
-from ui_mcp.ui.installer import Record, install, needs_install, outdated
+from ui_mcp.ui.base_dir.installer import Record, install, needs_install, outdated
 from ui_mcp.workspace import Workspace
 
 SKILLS = [".claude/skills/ui/SKILL.md", ".agents/skills/ui/SKILL.md"]

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from soak.disk import failing_disk
-from ui.old_project import (
+from ui.base_dir.old_project import (
     IDLE,
     UNUSED,
     chat,
@@ -28,10 +28,10 @@ from ui.old_project import (
 )
 from ui_mcp.cli.doctor.project import own_files as doctor_own_files
 from ui_mcp.errors import AlreadyRunningError, ConfigError
-from ui_mcp.ui import migration
-from ui_mcp.ui.file_layout import Action, Facts, decide
+from ui_mcp.ui.base_dir import migration
+from ui_mcp.ui.base_dir.file_layout import Action, Facts, decide
+from ui_mcp.ui.base_dir.migration import NotMovedError, kept_names, moving
 from ui_mcp.ui.instance import exclusive
-from ui_mcp.ui.migration import NotMovedError, kept_names, moving
 from ui_mcp.ui.own_files import left_behind, settle
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
@@ -66,7 +66,7 @@ def stopped_at(workspace: Workspace, step: int) -> None:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Do not look through all processes of the machine; there are none that use the directory."""
-    monkeypatch.setattr("ui_mcp.ui.migration.PROCESSES", tmp_path_factory.mktemp("proc"))
+    monkeypatch.setattr("ui_mcp.ui.base_dir.migration.PROCESSES", tmp_path_factory.mktemp("proc"))
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_nothing_moves_while_an_older_process_has_the_store_open(tmp_path: Path,
 
 @pytest.mark.usefixtures("impatient")
 def test_without_a_list_of_processes_an_idle_user_is_found_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui_mcp.ui.migration.PROCESSES", tmp_path / "none")
+    monkeypatch.setattr("ui_mcp.ui.base_dir.migration.PROCESSES", tmp_path / "none")
     workspace = old_project(tmp_path, "before")
     open_elsewhere = pytest.raises(NotMovedError, match=r"another process has runtime\.db open")
     with older_process(workspace.storage / "runtime.db"), open_elsewhere:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui_mcp.ui.install_plan import Action, Facts, action, should_install
+from ui_mcp.ui.base_dir.install_plan import Action, Facts, action, should_install
 from ui_mcp.version import Version
 
 OLD, NEW, USER = "old", "new", "user"

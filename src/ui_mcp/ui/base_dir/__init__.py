@@ -1,0 +1,1 @@
+"""The files of a base directory: installed, laid out, moved from older versions."""
