@@ -32,8 +32,8 @@ from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, lines_of
 from ui_mcp.agent.models.openai import OpenAiModel
-from ui_mcp.agent.models.sampling import SamplingModel
 from ui_mcp.errors import ModelError
+from ui_mcp.gateway.ask_tool import SamplingModel
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.toolset import Combined

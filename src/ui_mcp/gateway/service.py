@@ -32,7 +32,7 @@ from ui_mcp.gateway.pins import ACCEPT, Change, ToolPins, pin_source
 from ui_mcp.gateway.policy import Policy, Verdict
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
-from ui_mcp.gateway.search.history import SearchHistory
+from ui_mcp.gateway.search.index import SearchHistory
 from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Entry, Health
 from ui_mcp.gateway.sources import ListNotices, Sources

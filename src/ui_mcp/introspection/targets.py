@@ -15,6 +15,7 @@ from ui_mcp.errors import (
     DiskError,
     NotStartedError,
     UiArgumentError,
+    UiNotEnabledError,
 )
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.introspection.backend import Attachment, UiBackend
@@ -158,6 +159,18 @@ class TargetRegistry:
                 return await self._browser(self._require_served())
             case other:
                 return await self._attached(other)
+
+    def require_attach_allowed(self) -> None:
+        """Check that agents may attach and detach.
+
+        Raises:
+            UiNotEnabledError: they may not; the reason is `ATTACH_NOT_ALLOWED`.
+        """
+        if not self.config.introspection.allow_attach:
+            raise UiNotEnabledError(
+                "Agents may not attach here (introspection.allow_attach = false)\nA person can run `ui-mcp attach`.",
+                reason="ATTACH_NOT_ALLOWED",
+            )
 
     def listed(self) -> list[JsonObject]:
         """Return all targets; those that are not available have a reason."""

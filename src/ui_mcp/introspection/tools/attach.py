@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.fields import OneOf
 from ui_mcp.introspection import targets
 from ui_mcp.introspection.arguments import Request
@@ -36,21 +35,8 @@ async def attach(registry: TargetRegistry, args: AttachArgs, call: Call) -> Tool
     return await as_tool_result(_attach(registry, args))
 
 
-def require_attach_allowed(registry: TargetRegistry) -> None:
-    """Check that agents may attach and detach.
-
-    Raises:
-        UiNotEnabledError: they may not; the reason is `ATTACH_NOT_ALLOWED`.
-    """
-    if not registry.config.introspection.allow_attach:
-        raise UiNotEnabledError(
-            "Agents may not attach here (introspection.allow_attach = false)\nA person can run `ui-mcp attach`.",
-            reason="ATTACH_NOT_ALLOWED",
-        )
-
-
 async def _attach(registry: TargetRegistry, args: AttachArgs) -> ToolResult:
-    require_attach_allowed(registry)
+    registry.require_attach_allowed()
     request = AttachRequest(args.kind, registry.folder, args.pid, args.match, args.url or args.cdp)
     attached = await backend_of(args.kind).attach(request)
     targets.write(registry.folder, attached)

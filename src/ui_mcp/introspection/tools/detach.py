@@ -7,7 +7,6 @@ from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
-from ui_mcp.introspection.tools.attach import require_attach_allowed
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 
@@ -29,7 +28,7 @@ async def detach(registry: TargetRegistry, args: DetachArgs, call: Call) -> Tool
 
 
 async def _detach(registry: TargetRegistry, args: DetachArgs) -> ToolResult:
-    require_attach_allowed(registry)
+    registry.require_attach_allowed()
     if not await registry.forget(args.target):
         raise UiArgumentError(f"No target {args.target!r} is attached")
     return structured_result({"detached": args.target})

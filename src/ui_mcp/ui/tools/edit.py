@@ -7,7 +7,7 @@ from typing import Annotated
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError, UiNotEnabledError
 from ui_mcp.fields import Length
 from ui_mcp.introspection.backend import ScreenshotRequest
-from ui_mcp.introspection.outline_difference import Shown, difference, look
+from ui_mcp.introspection.diff import Shown, difference, look
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
