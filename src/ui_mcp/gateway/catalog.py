@@ -93,7 +93,8 @@ class Catalog:
         async with self._indexing:
             while (index := self._index) is None:
                 table = self._routes()
-                built = await anyio.to_thread.run_sync(_built_index, self.entries(), self._vector_cache)
+                offered = [entry for entry in self.entries() if not entry.tool.app_only]
+                built = await anyio.to_thread.run_sync(_built_index, offered, self._vector_cache)
                 if self._table is table:  # the tools did not change meanwhile
                     self._index = built
         return index

@@ -1,8 +1,9 @@
 """What MCP clients of the gateway see: its own resources, and resources and prompts of mounted servers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import anyio
 import anyio.lowlevel
@@ -10,6 +11,15 @@ import anyio.lowlevel
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ApprovalError, NotFoundError, ResourceNotFoundError, UiMcpError
 from ui_mcp.gateway.approvals.model import Approval
+from ui_mcp.gateway.apps.addresses import (
+    EXTENSION,
+    MIME,
+    listed_resource,
+    listed_template,
+    owner_of,
+    relayed_content,
+    resource_address,
+)
 from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.mount import Mount
 from ui_mcp.gateway.mount_connection import Connection
@@ -151,7 +161,10 @@ class OwnResources:
 
 
 class MountedResources:
-    """Resources of mounted servers under their own URIs; if two servers share a URI, the first one keeps it."""
+    """Resources of mounted servers under their own URIs; if two servers share a URI, the first one keeps it.
+
+    Apps (`ui://`) always have an address that names their server.
+    """
 
     def __init__(self, gateway: GatewayService) -> None:
         self._gateway = gateway
@@ -163,9 +176,9 @@ class MountedResources:
         listed: list[Resource] = []
         self._owners = {}
         for name, resources in found.items():
-            for resource in resources:
+            for resource in (listed_resource(one, name) for one in resources):
                 if resource.uri in self._owners:
-                    listed.append(_renamed(resource, name))
+                    listed.append(replace(resource, uri=resource_address(name, resource.uri)))
                 else:
                     self._owners[resource.uri] = name
                     listed.append(resource)
@@ -173,17 +186,16 @@ class MountedResources:
 
     async def templates(self, call: Call) -> Sequence[ResourceTemplate]:
         found = await _each(self._gateway.sources.mounts, lambda connection: connection.templates(call))
-        return [template for templates in found.values() for template in templates]
+        return [listed_template(one, name) for name, templates in found.items() for one in templates]
 
     async def read(self, uri: str, call: Call) -> Sequence[ResourceContent]:
         """Read from the server that lists the URI, else from the first one that can."""
-        parts = urlsplit(uri)
         live = self._live()
-        if parts.scheme == "compositor" and parts.path.startswith("/resource/"):
-            connection = live.get(parts.netloc)
-            if connection is None:
+        named = owner_of(uri)
+        if named is not None:
+            if named[0] not in live:
                 raise ResourceNotFoundError(uri)
-            return await connection.read(unquote(parts.path.removeprefix("/resource/")), call)
+            return await self._read(*named, call)
         owner = self._owners.get(uri)
         # URIs made from a template are in no list: ask every server, the one that listed the URI first.
         order = sorted(live, key=lambda name: name != owner)
@@ -191,14 +203,15 @@ class MountedResources:
             with self._gateway.sources.mounts[name].requests:
                 try:
                     with anyio.fail_after(_LIST_TIMEOUT_SECONDS if name != owner else 60):
-                        return await live[name].read(uri, call)
+                        return await self._read(name, uri, call)
                 except (UiMcpError, TimeoutError):
                     continue
         raise ResourceNotFoundError(uri)
 
-    def owner(self, uri: str) -> str | None:
-        """Return the server that listed this URI, if any did."""
-        return self._owners.get(uri)
+    async def _read(self, server: str, uri: str, call: Call) -> Sequence[ResourceContent]:
+        mount = self._gateway.sources.mounts[server]
+        found = await self._live()[server].read(uri, call)
+        return [relayed_content(one, server, mount.app_names()) for one in found]
 
     def _live(self) -> dict[str, Connection]:
         return {
@@ -276,12 +289,6 @@ async def _each(
     return {name: found[name] for name in mounts if name in found}
 
 
-def _renamed(resource: Resource, server: str) -> Resource:
-    # The URI itself belongs to the server that listed it first.
-    uri = f"compositor://{server}/resource/{quote(resource.uri, safe='')}"
-    return Resource(uri, resource.name, resource.description, resource.mime_type, resource.title, resource.size)
-
-
 def _log_levels(gateway: GatewayService) -> Callable[[Request], Awaitable[JsonObject]]:
     """Return the handler of `logging/setLevel`, which also asks the mounted servers."""
 
@@ -335,5 +342,6 @@ def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> Serv
         prompts=MountedPrompts(gateway),
         tools_per_page=gateway.settings.catalogue.page_size,
         list_changed=frozenset({"tools", "resources", "prompts"}),
+        extensions={EXTENSION: {"mimeTypes": [MIME]}},
         extra_handlers={"logging/setLevel": _log_levels(gateway)},
     )

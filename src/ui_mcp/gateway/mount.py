@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 import anyio
 
 from ui_mcp.errors import UiMcpError, UnknownToolError, UpstreamError
+from ui_mcp.gateway.apps.addresses import is_for, relayed_result, with_address
 from ui_mcp.gateway.config.settings import BackendSettings, Selection
 from ui_mcp.gateway.mount_connection import Connect, Connection, MountHandlers
 from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH
@@ -115,6 +116,10 @@ class Mount:
         tools = f" ({len(self._entries)} tools)" if self._entries else ""
         return f"{self.name}{tools}: {text or 'an MCP server'}"
 
+    def app_names(self) -> dict[str, str]:
+        """Return the listed names of the tools that the server's apps may call, by their own names."""
+        return {entry.local_name: entry.name for entry in self._entries if is_for(entry.tool, "app")}
+
     async def settled(self, seconds: float) -> None:
         """Wait, up to `seconds`, until the server is ready or the first attempt has failed."""
         with anyio.move_on_after(seconds):
@@ -149,7 +154,7 @@ class Mount:
         connection = await self._wait_connected()
         entry = self._permitted(name, permit)
         try:
-            return await connection.call(entry.local_name, arguments, call)
+            return relayed_result(await connection.call(entry.local_name, arguments, call), self.name)
         except UpstreamError as error:
             with anyio.move_on_after(0.5):  # after a crash the error arrives shortly before the pipe closes
                 # Any other code is an answer of a server that still runs; -32000 means a closed connection.
@@ -159,7 +164,8 @@ class Mount:
             if not connection.lost.is_set() or not (hints.read_only or hints.idempotent):
                 raise self._with_server_name(error, lost=connection.lost.is_set()) from error
         connection = await self._wait_connected()
-        return await connection.call(self._permitted(name, permit).local_name, arguments, call)
+        local = self._permitted(name, permit).local_name
+        return relayed_result(await connection.call(local, arguments, call), self.name)
 
     async def set_log_level(self, level: str) -> None:
         """Ask the server for log messages from a level on, now and after a restart."""
@@ -312,7 +318,7 @@ class Mount:
         kept = [tool for tool in first.values() if _selected(tool.name, self.settings) and self._is_shallow(tool)]
         names = tool_names(self.name, [Unnamed(tool.name, tool.name) for tool in kept])
         self._entries = tuple(
-            Entry(replace(tool, name=name, aliases=()), self.name, "backend", tool.name, server=self._where)
+            Entry(_offered(tool, name, self.name), self.name, "backend", tool.name, server=self._where)
             for name, tool in zip(names, kept, strict=True)
         )
         self._by_name = {entry.name: entry for entry in self._entries}
@@ -364,6 +370,10 @@ class Mount:
 
     def _on_stderr(self, line: str) -> None:
         self._status.stderr.append(line)
+
+
+def _offered(tool: Tool, name: str, server: str) -> Tool:
+    return replace(with_address(tool, server), name=name, aliases=())
 
 
 def _selected(tool: str, settings: BackendSettings) -> bool:

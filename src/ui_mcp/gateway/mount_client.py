@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ui_mcp.errors import MountError
+from ui_mcp.gateway.apps.addresses import EXTENSION, MIME
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.mount_connection import Connection, MountHandlers
 from ui_mcp.mcp_client.client import Options, connect
@@ -27,6 +28,7 @@ async def connected(
         resource_updated=handlers.resource_updated,
         logged=handlers.logged,
         stderr=handlers.stderr,
+        extensions={EXTENSION: {"mimeTypes": [MIME]}},
         roots=[_root(root) for root in settings.roots],
         shutdown_timeouts=lambda: FAST_SHUTDOWN if handlers.ending() else ShutdownTimeouts(),
     )

@@ -15,6 +15,7 @@ import anyio
 
 from ui_mcp.errors import DeniedError
 from ui_mcp.files import PRIVATE, write_atomic
+from ui_mcp.gateway.apps.addresses import ui_of
 from ui_mcp.gateway.internal_source import InternalSource
 from ui_mcp.gateway.sanitize import escape_control
 from ui_mcp.gateway.source import Entry
@@ -59,8 +60,10 @@ class Change:
 
 def definition(tool: Tool) -> JsonObject:
     """Return what a model or a person decides by: texts, schemas and announced effect."""
-    hints = tool.annotations
+    hints, ui = tool.annotations, ui_of(tool)
+    app: JsonObject = {"app": ui} if ui else {}
     return {
+        **app,
         "title": tool.title,
         "description": tool.description,
         "input": tool.input_schema,
@@ -101,9 +104,11 @@ def described(source: str, tool: Tool, before: JsonObject | None) -> Change:
 
 
 def _kind(before: JsonObject, after: JsonObject) -> str:
-    parts = {"description": ("title", "description"), "schema": ("input", "output"), "effect": ("effect",)}
+    parts = {"description": ("title", "description"), "schema": ("input", "output"), "effect": ("effect", "app")}
     changed = [
-        part for part, keys in parts.items() if any(canonical(before.get(key)) != canonical(after[key]) for key in keys)
+        part
+        for part, keys in parts.items()
+        if any(canonical(before.get(key)) != canonical(after.get(key)) for key in keys)
     ]
     return ", ".join(changed)
 

@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.discovery import lazy
-from ui_mcp.errors import GatewayError
+from ui_mcp.errors import GatewayError, InvalidArgumentsError
 from ui_mcp.gateway.approvals.proposals import Proposals, bound, replay
 from ui_mcp.gateway.approvals.questions import EnforcementSettings
 from ui_mcp.gateway.approvals.service import ApprovalService, with_retry
@@ -185,7 +185,10 @@ class GatewayService:
         await self.sources.started(name)
         if not self.catalog.has(name):
             await self.sources.restarted(name, _RESTART_SECONDS)
-        return self.catalog.entry(name)
+        entry = self.catalog.entry(name)
+        if entry.tool.app_only:
+            raise InvalidArgumentsError(f"{name} is for its server's app only")
+        return entry
 
     async def _search_for_script(self, query: str, principal: str, limit: int) -> "list[Hit]":
         return await self.search(query, principal, limit=limit)

@@ -9,6 +9,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import MountError
+from ui_mcp.gateway.apps.addresses import app_address, owner_of, resource_address
 from ui_mcp.gateway.catalog import Catalog
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, TargetSettings, difference, name_of
 from ui_mcp.gateway.mount import Mount
@@ -278,17 +279,26 @@ class Sources:
             await self.attach(backend)
 
     def _on_interest(self, uri: str, change: int) -> None:
-        """Forward a client's subscription to all servers: any of them may own the resource."""
-        if self._tasks is not None and not uri.startswith(_OWN_SCHEMES):
-            for mount in self.mounts.values():
-                self._tasks.start_soon(mount.subscribe if change > 0 else mount.unsubscribe, uri)
+        """Forward a client's subscription to the server that the URI names, else to all: any may own the resource."""
+        if self._tasks is None:
+            return
+        server, inner = owner_of(uri) or ("", uri)
+        mounts = [self.mounts[server]] if server in self.mounts else []
+        if not server and not uri.startswith(_OWN_SCHEMES):
+            mounts = list(self.mounts.values())
+        for mount in mounts:
+            self._tasks.start_soon(mount.subscribe if change > 0 else mount.unsubscribe, inner)
 
     def on_upstream_change(self, listener: Callable[[str, str | None], None]) -> None:
         """Call `listener` with the server and URI of each changed resource; the URI is None for a changed list."""
         self._listeners.append(listener)
 
     def _on_updated(self, server: str, uri: str, extra: JsonObject | None) -> None:
-        self._announcements.resource_updated(uri, extra)
+        # Under each of its addresses: only those to which a client is subscribed are sent.
+        for address in dict.fromkeys((app_address(server, uri), resource_address(server, uri))):
+            self._announcements.resource_updated(address, extra)
+        if not uri.startswith("ui://"):  # another server, or this program, may have the same
+            self._announcements.resource_updated(uri, extra)
         for listener in self._listeners:
             listener(server, uri)
 

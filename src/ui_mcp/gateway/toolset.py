@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.fields import Length, Limit
+from ui_mcp.gateway.apps.addresses import is_for, ui_of
 from ui_mcp.gateway.catalog import unknown
 from ui_mcp.gateway.enforcement import denied
 from ui_mcp.gateway.openapi.bundle import shrunk
@@ -106,6 +107,8 @@ class CallArgs:
 async def call_tool(gateway: GatewayService, args: CallArgs, call: Call) -> ToolResult:
     """Call any tool by its listed name, exactly as if it were called directly."""
     await gateway.sources.ready()
+    if gateway.catalog.entry(args.name).tool.app_only:
+        raise InvalidArgumentsError(f"{args.name} is for its server's app only")
     return await gateway.enforcer.call(args.name, args.arguments, call)
 
 
@@ -232,13 +235,16 @@ class GatewayToolset:
         """Return the tools of the mode, after the sources have had their time to start."""
         await self._gateway.sources.ready()
         controls = self._listed_controls(call)
-        if self._mode == "code":
-            return [*(entry.tool for entry in CODE), *controls]
-        if self._is_compact():
-            return [*(entry.tool for entry in COMPACT), *controls]
+        offered = [
+            entry.tool for entry in self._gateway.catalog.entries() if call.shows_apps() or not entry.tool.app_only
+        ]
+        if self._mode == "code" or self._is_compact():
+            own = CODE if self._mode == "code" else COMPACT
+            # A host finds an app by the listed tool that it belongs to.
+            with_apps = [tool for tool in offered if call.shows_apps() and ui_of(tool)]
+            return [*(entry.tool for entry in own), *with_apps, *controls]
         extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
-        listed = [entry.tool for entry in self._gateway.catalog.entries()]
-        return [*listed, *(entry.tool for entry in extra), *controls]
+        return [*offered, *(entry.tool for entry in extra), *controls]
 
     def _listed_controls(self, call: Call) -> Sequence[Tool]:
         settings, administrator = self._gateway.settings, call.principal in self._gateway.admins
@@ -277,8 +283,23 @@ class GatewayToolset:
                 reason = f"{held.source} changed this tool ({held.change}); a person must accept it first"
                 raise denied("deny_continue", held.source, name, reason, answer_at=self._gateway.context.where())
             if not catalog.has(name):
-                raise unknown(name, [*(entry.name for entry in catalog.entries()), *self._names, *self._controls.names])
+                name = self._app_tool(name)
+        if call.agent and catalog.entry(name).tool.app_only:
+            raise InvalidArgumentsError(f"{name} is for its server's app only")
         return await self._gateway.enforcer.call(name, arguments, call)
+
+    def _app_tool(self, name: str) -> str:
+        """Return the listed name of the only app tool with this inner name; some hosts call by that.
+
+        Raises:
+            UnknownToolError: there is none, or there are several.
+        """
+        entries = self._gateway.catalog.entries()
+        apps = {entry.source for entry in entries if "resourceUri" in ui_of(entry.tool)}
+        found = [e.name for e in entries if e.local_name == name and e.source in apps and is_for(e.tool, "app")]
+        if len(found) != 1:
+            raise unknown(name, [*(entry.name for entry in entries), *self._names, *self._controls.names])
+        return found[0]
 
     def _is_compact(self) -> bool:
         if self._mode != "auto":

@@ -39,14 +39,17 @@ _FORWARDED = {"sampling/createMessage": "sampling", "elicitation/create": "elici
 class ServerRequestHandler:
     """Answers the requests of one server, from the calls that it is working on."""
 
-    def __init__(self, roots: Sequence[str] = ()) -> None:
+    def __init__(self, roots: Sequence[str] = (), extensions: JsonObject | None = None) -> None:
         self._roots = roots
+        self._extensions = extensions
         self._open: dict[int, Call] = {}
 
     @property
     def capabilities(self) -> JsonObject:
         """The client capabilities that we declare to the server."""
         forwarded: JsonObject = {"sampling": {}, "elicitation": {}}
+        if self._extensions:
+            forwarded["extensions"] = self._extensions
         return {**forwarded, "roots": {"listChanged": False}} if self._roots else forwarded
 
     @contextmanager
@@ -114,6 +117,8 @@ class Options:
     """Called with the parameters of a log message."""
     stderr: Callable[[str], None] = lambda _: None
     roots: Sequence[str] = field(default=())
+    extensions: JsonObject | None = None
+    """Extensions of MCP that we declare."""
     shutdown_timeouts: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
     """How long to wait for a child process to exit."""
 
@@ -125,7 +130,7 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
     Raises:
         MountError: it could not be started or reached, or does not speak MCP.
     """
-    request_handler = ServerRequestHandler(options.roots)
+    request_handler = ServerRequestHandler(options.roots, options.extensions)
     handlers = NotificationHandlers(
         notified=relay_notifications(options.list_changed, options.resource_updated, options.logged),
         asked=request_handler.answer,
