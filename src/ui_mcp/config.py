@@ -6,7 +6,7 @@ Precedence: command-line flag, environment variable, configuration file, default
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Literal
 from ui_mcp.errors import ConfigError
 from ui_mcp.fields import Before, Limit, Rules, fields_of, record_in
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.trust import Agreements, config_folder, widening, without
 from ui_mcp.validation import InvalidDataError, read

@@ -5,11 +5,12 @@ All of it stands in the annotation: `Annotated[int, "Port to bind.", Limit(ge=0,
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from ui_mcp.jsontypes import Json
+from ui_mcp.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import struct
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from anyio import (
 from anyio.lowlevel import checkpoint
 from anyio.streams.memory import MemoryObjectSendStream
 
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 
 _log = logger("hints")

@@ -13,10 +13,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ui_mcp.errors import ConfigError, RefusedError
+from ui_mcp.lazy_dataclass import dataclass
 
 PROTOCOL = 1
 """Number of what is said over these sockets; only equal numbers understand each other."""

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from ui_mcp.fields import Before, Length, Limit, Named, OneOf, Pattern, Schema, fields_of, one_of, rules_of, unmarked
 from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]

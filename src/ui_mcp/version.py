@@ -1,10 +1,10 @@
 """Reads the `**Version: X.Y.Z**` line of a README and orders versions by the rules of semantic versioning."""
 
 import re
-from dataclasses import dataclass
 from functools import total_ordering
 from pathlib import Path
 
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.workspace import BUNDLE
 
 UNKNOWN = "dev"

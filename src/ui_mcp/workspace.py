@@ -1,10 +1,10 @@
 """Every path that the program reads or writes, derived from `base_dir`."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.lazy_dataclass import dataclass
 
 DEFAULT_DIR, OTHER_DIR = ".claude/ui", ".ui"
 CHAT_FILE, JOURNAL_FILE = "runtime.db", "agent.db"

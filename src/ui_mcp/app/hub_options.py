@@ -4,10 +4,11 @@ import hashlib
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from ui_mcp.jsontypes import JsonObject, dumps, sorted_dumps
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.local_socket import PROTOCOL, SocketPlace
 from ui_mcp.person import state_folder
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from threading import Thread
 
 import anyio
@@ -13,6 +13,7 @@ import anyio
 from ui_mcp.app.server_link import ServerLink
 from ui_mcp.errors import ConfigError, RefusedError, UiMcpError, UpstreamError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.local_socket import PROTOCOL, PROTOCOL_KEY, SocketPlace
 from ui_mcp.version import bundled_version
 

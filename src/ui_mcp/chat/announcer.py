@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import get_args
 
 import anyio
@@ -12,6 +11,7 @@ from ui_mcp.chat.store import ChatStore, Query, Stage
 from ui_mcp.chat.tail import ConversationAdvanced, Tail
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import Announcements
 

@@ -3,7 +3,6 @@
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from types import MappingProxyType
@@ -12,6 +11,7 @@ from typing import Literal
 from ui_mcp.chat.message import Clock, now_us
 from ui_mcp.chat.store import Token, Tokens
 from ui_mcp.errors import ChatError
+from ui_mcp.lazy_dataclass import dataclass
 
 Role = Literal["human", "agent", "orchestrator", "observer", "admin"]
 READ = "chat.read"

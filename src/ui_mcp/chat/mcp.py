@@ -1,7 +1,6 @@
 """The `ui://chat/…` resources and the MCP servers of both sides of a chat."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ui_mcp.chat.announcer import HEAD, INBOX
@@ -21,6 +20,7 @@ from ui_mcp.chat.tools import ChatContext, ChatTools, OpenChat, Side, chat_conte
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate

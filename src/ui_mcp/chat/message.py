@@ -3,12 +3,12 @@
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from ui_mcp.errors import ChatError
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 
 Author = Literal["user", "assistant"]
 DEFAULT_CONVERSATION = "default"

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -30,6 +30,7 @@ from ui_mcp.chat.tail import Tail
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, ConfigError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.storage.database import postgres_driver
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.workspace import CHAT_FILE, Workspace

@@ -1,11 +1,11 @@
 """The ChatStore protocol, and queries and paging shared by its implementations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from ui_mcp.chat.message import Author, Clock, Draft, Head, Message, Page, Posted, Window
 from ui_mcp.errors import ChatError
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.storage.schema import Failure
 
 Stage = Literal["notified", "read"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import inf
 
 import anyio
@@ -10,6 +9,7 @@ import anyio
 from ui_mcp.chat.message import Author, Head, Page
 from ui_mcp.chat.store import ChatStore
 from ui_mcp.errors import ChatError
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 
 RESCAN_SECONDS = 1.0

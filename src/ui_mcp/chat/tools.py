@@ -1,7 +1,7 @@
 """The `chat_*` tools and the context in which they run."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from ui_mcp.chat.identity import Authenticator, Principal
@@ -11,6 +11,7 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, InvalidArgumentsError, UnknownToolError
 from ui_mcp.fields import Limit
 from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, Tool, ToolResult, structured_result
 

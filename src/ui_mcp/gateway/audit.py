@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import FileIO
@@ -18,6 +18,7 @@ from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.sanitize import SecretMasker, require_json
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject, canonical, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Call, Text, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Toolset

@@ -1,11 +1,11 @@
 """Sources inside the gateway: tools that run only with an approval that a person gave, and the one that asks them."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from ui_mcp.errors import DeniedError
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview
 from ui_mcp.jsontypes import JsonObject, digest
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result
 
 

@@ -3,7 +3,7 @@
 import random
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
@@ -17,6 +17,7 @@ from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, State
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import JsonObject, is_deeper
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
@@ -17,6 +17,7 @@ from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.gateway.config.settings import BackendSettings
 from ui_mcp.gateway.sanitize import escape_control
 from ui_mcp.jsontypes import Json, JsonObject, canonical
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate

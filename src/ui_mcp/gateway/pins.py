@@ -7,7 +7,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from threading import Lock
 
@@ -20,6 +20,7 @@ from ui_mcp.gateway.internal_source import InternalSource
 from ui_mcp.gateway.sanitize import escape_control
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, canonical, digest
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Annotations, Tool, ToolResult, structured_result
 from ui_mcp.validation import InvalidDataError, read_json

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 
 from ui_mcp.gateway.config.settings import Decision, Mode, Rule
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import Json, JsonObject, canonical, dumps
+from ui_mcp.lazy_dataclass import dataclass
 
 _READING_VERBS = frozenset({"get", "list", "read", "search", "find", "show", "describe", "fetch"})
 

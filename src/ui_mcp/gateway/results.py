@@ -4,7 +4,6 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
@@ -12,6 +11,7 @@ import anyio.to_thread
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 
 _MAX_ROUNDS = 12

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Entry, Health
 from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger, masking
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call

@@ -1,11 +1,12 @@
 """The Source protocol: one API or one mounted server, with what policy and search need to know about its tools."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal, Protocol
 
 from ui_mcp.errors import GatewayError
 from ui_mcp.jsontypes import JsonObject, digest, sorted_dumps
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 
 Kind = Literal["target", "backend", "builtin"]

@@ -1,7 +1,7 @@
 """The gateway's tools, in full or as the four that find and call all others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +15,7 @@ from ui_mcp.gateway.openapi.bundle import shrunk
 from ui_mcp.gateway.results import pick, trim
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
 

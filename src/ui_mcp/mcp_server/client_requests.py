@@ -1,12 +1,13 @@
 """Requests of this server to a client: sampling, elicitation and roots."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import anyio
 
 from ui_mcp.jsonrpc.messages import RpcError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 
 CONNECTION_CLOSED = -32000
 REQUEST_TIMEOUT = -32001

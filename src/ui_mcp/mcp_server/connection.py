@@ -1,7 +1,6 @@
 """One client connection: routing, batches, cancellation."""
 
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any
 
@@ -9,6 +8,7 @@ import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import VALUES, logger
 from ui_mcp.mcp_server import results
 from ui_mcp.mcp_server.client_requests import ClientRequests, SendMessage

@@ -1,11 +1,12 @@
 """ServerDefinition: the tools, resources, prompts and capabilities of one MCP server, for every transport and era."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Protocol
 
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import StoreOverflow
 from ui_mcp.toolkit.announcements import Announcements, ListKind

@@ -1,13 +1,13 @@
 """One request being handled: what the client sent, and the way back to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import anyio
 
 from ui_mcp.errors import UpstreamError
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.client_requests import ClientRequests, SendMessage
 from ui_mcp.mcp_server.notifications import NotificationQueue
 from ui_mcp.mcp_server.versions import Client

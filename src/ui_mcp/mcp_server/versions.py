@@ -1,9 +1,10 @@
 """Protocol versions, the two eras that they form, and what a client says about itself in each."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Era
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

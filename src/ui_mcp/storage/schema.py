@@ -1,12 +1,12 @@
 """What a package says about its store: the tables, and how failures of the database become its own errors."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json
+from ui_mcp.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 Failure = Literal["busy", "failed", "newer"]

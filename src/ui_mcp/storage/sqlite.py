@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -17,6 +16,7 @@ from anyio import CancelScope, CapacityLimiter, Event, create_task_group, move_o
 
 from ui_mcp.errors import UiMcpError, hint
 from ui_mcp.jsontypes import Json
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.storage.schema import Schema, T, Transaction
 from ui_mcp.storage.wakeup import NOTIFIED_SECONDS, POLL_SECONDS, WakeupPipe

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 
 ListKind = Literal["tools", "resources", "prompts"]
 

@@ -1,13 +1,13 @@
 """Tools written as one function each: `@tool` declares one, `FunctionToolset` serves a list of them."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any, Generic, TypeVar
 
 from ui_mcp.errors import InvalidArgumentsError, UnknownToolError
 from ui_mcp.fields import fields_of
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.schemas import input_schema
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, json_result, text_result
 from ui_mcp.validation import InvalidDataError, read

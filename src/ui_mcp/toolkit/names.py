@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ui_mcp.discovery import lazy
+from ui_mcp.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from difflib import get_close_matches

@@ -2,12 +2,12 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from ui_mcp.errors import RefusedError, UnknownToolError
 from ui_mcp.fields import Limit
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.resources import ResourceContent, ResourceSet
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result

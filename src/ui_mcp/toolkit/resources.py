@@ -1,11 +1,11 @@
 """ResourceSet protocol, the records it deals in, and combined sets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from ui_mcp.errors import ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Call
 
 

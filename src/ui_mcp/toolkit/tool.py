@@ -1,12 +1,13 @@
 """Tool, the Call that it receives and the ToolResult that it returns."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from anyio import sleep_forever
 
 from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.lazy_dataclass import dataclass
 
 Era = Literal["handshake", "modern"]
 

@@ -7,7 +7,6 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
@@ -15,6 +14,7 @@ from typing import BinaryIO
 from ui_mcp.errors import AlreadyRunningError, ConfigError
 from ui_mcp.files import write_atomic
 from ui_mcp.jsontypes import dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.person import state_folder
 from ui_mcp.workspace import Workspace
 

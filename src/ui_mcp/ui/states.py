@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import time
 from typing import TYPE_CHECKING
 
 from ui_mcp.config import Config
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ui_mcp import config as settings
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool
 

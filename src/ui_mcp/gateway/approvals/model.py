@@ -1,11 +1,12 @@
 """One approval: its fields and digest, how far an answer reaches, and stored tool results."""
 
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, JsonObject, digest
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Call, Content, Media, Relayed, Text, ToolResult
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from secrets import token_hex
 from typing import Literal
@@ -16,6 +16,7 @@ from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Policy, Question, decide
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.validation import InvalidDataError, read, to_json
 
 ProposalStatus = Literal["pending", "accepted", "refused", "withdrawn"]

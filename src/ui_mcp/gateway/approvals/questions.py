@@ -4,7 +4,7 @@ import hmac
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 import anyio
@@ -19,6 +19,7 @@ from ui_mcp.gateway.policy import Policy, Verdict, risk
 from ui_mcp.gateway.sanitize import MASK, SecretMasker, escape_control, single_line, unmasked
 from ui_mcp.gateway.source import Entry, Preview
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult
 
 

@@ -1,11 +1,10 @@
 """Rules and permissions that an answer creates: for the session, or until a person removes them."""
 
-from dataclasses import dataclass
-
 from ui_mcp.gateway.approvals.model import Approval
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import ALWAYS, Question, matches, why_outdated
 from ui_mcp.jsontypes import Json, canonical
+from ui_mcp.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

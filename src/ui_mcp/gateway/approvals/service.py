@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from secrets import token_hex
 from socket import gethostname
@@ -17,6 +17,7 @@ from ui_mcp.gateway.approvals.rules import always_rule
 from ui_mcp.gateway.approvals.store import ApprovalStore
 from ui_mcp.gateway.sanitize import require_json
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 from ui_mcp.processes import pid_exists
 

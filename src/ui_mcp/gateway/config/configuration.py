@@ -1,7 +1,6 @@
 """Resolves what a gateway runs with: a file or an address, the person's agreement, and warnings."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from ui_mcp.gateway.config.agreed_files import NotAgreedError, found_file, load_
 from ui_mcp.gateway.config.loader import FILE, Load, find, load
 from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.config.settings import GatewaySettings, Mode, TargetSettings
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.trust import place_of
 from ui_mcp.validation import read
 

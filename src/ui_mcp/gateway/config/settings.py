@@ -1,7 +1,7 @@
 """The settings of nlui.yaml, and the difference between two versions of them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 
 from ui_mcp.fields import Before, Limit, Named, Rules
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.names import source_name
 from ui_mcp.workspace import APPROVALS_FILE
 

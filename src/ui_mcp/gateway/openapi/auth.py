@@ -3,7 +3,7 @@
 import base64
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, cast, get_args
 from urllib.parse import quote
 
@@ -14,6 +14,7 @@ from ui_mcp.gateway.config.settings import Auth, SchemeAuth
 from ui_mcp.gateway.openapi.model import Operation, Scheme
 from ui_mcp.gateway.sanitize import MASK
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.names import closest
 
 _EARLY = 60.0

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ui_mcp.jsontypes import Json, JsonObject, dumps
+from ui_mcp.lazy_dataclass import dataclass
 
 _PREFIX = "#/$defs/"
 _DATA = frozenset({"enum", "const", "default", "required", "dependentRequired"})

@@ -1,7 +1,6 @@
 """Loads an OpenAPI document with the files it refers to, and resolves references between them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import anyio
@@ -12,6 +11,7 @@ from ui_mcp.gateway.config.notes import Notes
 from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, join
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const", "x-examples"})
 """Keywords that hold data: a `$ref` in there is no reference."""

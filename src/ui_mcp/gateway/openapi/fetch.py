@@ -2,7 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ import anyio
 
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import NotFoundError, RefusedError
+from ui_mcp.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from httpx2 import AsyncBaseTransport

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +28,7 @@ from ui_mcp.gateway.results import Limits, ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 
 if TYPE_CHECKING:

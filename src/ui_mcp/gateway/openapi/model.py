@@ -1,13 +1,14 @@
 """Data model of an API: operations, parameters, bodies, security schemes and media types."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import Literal
 
 from ui_mcp.gateway.config.notes import Note, Status
 from ui_mcp.gateway.sanitize import MASK, is_secret
 from ui_mcp.jsontypes import JsonObject, digest
+from ui_mcp.lazy_dataclass import dataclass
 
 Location = Literal["path", "query", "header", "cookie", "querystring"]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
@@ -16,6 +16,7 @@ from ui_mcp.gateway.openapi.model import Alternative, Api, Body, Operation, Para
 from ui_mcp.gateway.openapi.parameters import declared, is_framing, is_name, read, read_body, read_body_v2
 from ui_mcp.gateway.openapi.schemas import Schemas, read_output
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 
 
 def read_schemes(document: Document) -> dict[str, Scheme]:

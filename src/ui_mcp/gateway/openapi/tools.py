@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,6 +17,7 @@ from ui_mcp.gateway.openapi.schemas import loosened
 from ui_mcp.gateway.sanitize import MASK
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.functions import parse
 from ui_mcp.toolkit.names import Unnamed, closest, is_legal, tool_names
 from ui_mcp.toolkit.schemas import input_schema

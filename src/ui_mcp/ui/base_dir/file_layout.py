@@ -3,13 +3,13 @@
 import re
 import tomllib
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import unquote
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.ui import instance
 from ui_mcp.version import version_in
 from ui_mcp.workspace import BUNDLE, MOVING, Workspace

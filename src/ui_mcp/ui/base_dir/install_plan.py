@@ -1,11 +1,11 @@
 """Decides what to do with each bundled file; pure."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
 from pathlib import Path
 
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.version import Version, bundled_readme
 from ui_mcp.workspace import BUNDLE, DEFAULT_DIR, Workspace
 

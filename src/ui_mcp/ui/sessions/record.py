@@ -9,13 +9,14 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from secrets import token_hex
 
 from ui_mcp.errors import ConfigError
 from ui_mcp.files import open_inside
 from ui_mcp.jsontypes import Json, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 
 NAME = "session.jsonl"
