@@ -6,6 +6,7 @@ What every server answers alike is answered here, so that a client gets its list
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Protocol
 
@@ -15,7 +16,7 @@ from anyio.abc import TaskGroup
 from ui_mcp.app.server_link import ClientMemory, ServerLink, failed, is_call_of, what_happened
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsonrpc.pipes import MAX_LINE, Line, LineSplitter, OversizedLine, PipeReader, Writer
+from ui_mcp.jsonrpc.pipes import MAX_LINE, Line, LineReader, OversizedLine, Writer
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.connection import Answering, ClientConnection
@@ -28,6 +29,11 @@ QUIET_SECONDS = 1.0
 """A server is started this long after the handshake even if the client asks for nothing."""
 CRASH_SECONDS = 60.0
 MAX_CRASHES = 3
+_READ_FIRST = (b"ui_configure", b'"result"', b'"error"')
+"""In messages of a client that are read before they are passed on: the call may be for another server, a response may
+answer an earlier one."""
+_FOR_RELAY = b'"ui-mcp'
+"""In messages of a server that may be for the relay: the methods and ids between both begin with it."""
 _log = logger("relay")
 
 
@@ -71,9 +77,10 @@ class Relay:
         self._own = own
         """The methods that `local` answers while no server is joined."""
         self._tasks = tasks
-        self._reader = PipeReader(pipes[0], self._on_chunk)
         self._writer = Writer(pipes[1])
-        self._splitter = LineSplitter()
+        self._lines = LineReader(
+            pipes[0], self._take, lambda: self._link.writer if self._link else self._writer, self._pass_to_server
+        )
         self._memory = ClientMemory()
         self._link: ServerLink | None = None
         self._queue: list[JsonObject] = []
@@ -92,7 +99,7 @@ class Relay:
     async def run(self) -> None:
         """Relay until the client closes its end or the parent process exits."""
         try:
-            for task in (self._writer.run, self._deliver_local, self._reader.run):
+            for task in (self._writer.run, self._deliver_local, self._read):
                 self._tasks.start_soon(task)
             self._tasks.start_soon(cancel_after, parent_gone, self._tasks)
             if self._local is None:
@@ -128,24 +135,27 @@ class Relay:
 
     # From the client.
 
-    def _on_chunk(self, chunk: bytes) -> None:
-        try:
-            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
-                self._take(line)
-        except OSError as broken:
-            self._broken = broken  # `run` raises it: an exception in a callback would be lost
-        if not chunk:
-            self._ended = True
-        writer = self._link.writer if self._link else self._writer
-        if not writer.has_room:
-            self._reader.pause()
-            self._tasks.start_soon(self._resume_with_room, writer)
-        if self._ended or self._broken:
-            self._wake()
+    async def _read(self) -> None:
+        await self._lines.run()
+        self._ended = True
+        self._wake()
 
-    async def _resume_with_room(self, writer: Writer) -> None:
-        await writer.room()
-        self._reader.resume()
+    def _pass_to_server(self, line: bytes) -> Callable[[Line], None] | None:
+        """Pass a request or notification on before it is read, unless it may concern the relay."""
+        link = self._link
+        if link is None or self._joining or b'"method"' not in line or any(word in line for word in _READ_FIRST):
+            return None
+        with suppress(OSError):  # a server that has just ended is noticed by its end of input
+            link.writer.write(line)
+        return partial(self._record, link)
+
+    def _record(self, link: ServerLink, line: Line) -> None:
+        try:
+            message = rpc.decode(line) if isinstance(line, bytes) else None
+        except ValueError:
+            return  # the server answers it
+        self._memory.note(message)
+        link.expects(message)
 
     def _take(self, line: Line) -> None:
         if isinstance(line, OversizedLine):
@@ -275,27 +285,18 @@ class Relay:
         self._wake()
 
     async def _relay(self, link: ServerLink) -> None:
-        def take(line: bytes) -> None:
-            try:
-                self._on_server_line(link, line)
-            except OSError as broken:
-                self._broken = broken
-                self._wake()
-
-        def room() -> bool:
-            if not self._writer.has_room:
-                self._tasks.start_soon(self._resume_link, link)
-            return self._writer.has_room
-
         try:
-            await link.run(take, room)
+            await link.run(partial(self._on_server_line, link), self._pass_to_client, self._writer)
         except* OSError as broken:
             _log.info("The connection to the server broke: %s", broken.exceptions[0])
         self._on_hangup(link)
 
-    async def _resume_link(self, link: ServerLink) -> None:
-        await self._writer.room()
-        link.resume()
+    def _pass_to_client(self, line: bytes) -> bool:
+        """Pass a message of the server on before it is read, unless it may be for the relay."""
+        if _FOR_RELAY in line:
+            return False
+        self._write(line)
+        return True
 
     def _on_server_line(self, link: ServerLink, line: bytes) -> None:
         message = rpc.decode(line)
@@ -306,7 +307,7 @@ class Relay:
                 self._replies[key].set()
             case _:
                 link.answered(message)
-                self._writer.write(line + b"\n")
+                self._write(line + b"\n")
 
     def _on_control(self, link: ServerLink, message: JsonObject) -> None:
         if message["method"] == ENDED:
@@ -387,8 +388,11 @@ class Relay:
         await self._writer.room()
 
     def _send(self, message: Json) -> None:
+        self._write(rpc.encode(message) + b"\n")
+
+    def _write(self, data: bytes) -> None:
         try:
-            self._writer.write(rpc.encode(message) + b"\n")
+            self._writer.write(data)
         except OSError as broken:
             self._broken = broken
             self._wake()

@@ -2,14 +2,15 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import anyio
 
 from ui_mcp.errors import UpstreamError
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsonrpc.pipes import CHUNK, Line, LineSplitter, OversizedLine, PipeReader, Writer
+from ui_mcp.jsonrpc.pipes import CHUNK, Line, LineReader, LineSplitter, OversizedLine, Writer
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.local_socket import PROTOCOL, PROTOCOL_KEY
 
 ANSWER_SECONDS = 60.0
@@ -24,7 +25,6 @@ class ServerLink:
         self._splitter = LineSplitter()
         self._received: list[bytes] = []
         self._numbers = 0
-        self._reader: PipeReader | None = None
         self.writer = Writer(connection.fileno())
         self.facts: JsonObject = {}
         """What the server said about itself."""
@@ -81,24 +81,37 @@ class ServerLink:
         self._numbers += 1
         return f"{_PREFIX}{id(self):x}-{self._numbers}"
 
-    async def run(self, take: Callable[[bytes], None], room: Callable[[], bool]) -> None:
-        """Relay until the server hangs up: each line goes to `take`, and reading pauses while there is no `room`."""
+    async def run(
+        self,
+        take: Callable[[bytes], None],
+        pass_on: Callable[[bytes], bool] = lambda _: False,
+        writer: Writer | None = None,
+    ) -> None:
+        """Relay to `writer` until the server hangs up: `take` gets every line that `pass_on` has not passed on unread.
 
-        def on_chunk(chunk: bytes) -> None:
-            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
-                if not isinstance(line, OversizedLine):
-                    take(line)
-            if not room():
-                reader.pause()
+        Raises:
+            OSError: the connection broke, inside an exception group.
+        """
 
-        reader = self._reader = PipeReader(self._socket.fileno(), on_chunk)
-        for line in self._received:
-            take(line)
-        self._received = []
+        def whole(line: Line) -> None:
+            if not isinstance(line, OversizedLine):
+                take(line)
+
+        def record(line: Line) -> None:
+            if not isinstance(line, OversizedLine):
+                self.answered(rpc.decode(line))
+
+        to = writer or self.writer
+        reader = LineReader(self._socket.fileno(), whole, lambda: to, lambda one: record if pass_on(one) else None)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.writer.run)
-            await reader.run()
+            await reader.run(self._unread())
             tasks.cancel_scope.cancel()
+
+    def _unread(self) -> bytes:
+        """Return what was received but not taken during single exchanges."""
+        lines, self._received = self._received, []
+        return b"".join(line + b"\n" for line in lines) + self._splitter.rest()
 
     def expects(self, message: Json) -> bool:
         """Record a message of the client; return whether it concerns this server."""
@@ -124,11 +137,6 @@ class ServerLink:
                 self.pending.pop(rpc.correlated(answered) if isinstance(answered, str | int) else "", None)
             elif "id" in one:
                 self._asked.add(str(one["id"]))
-
-    def resume(self) -> None:
-        """Read on after a pause."""
-        if self._reader is not None:
-            self._reader.resume()
 
     def end_input(self) -> None:
         """Tell the server that the client sends no more."""

@@ -30,7 +30,8 @@ class Writer:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._pollable = is_pollable(fd)
-        self._poll = select.poll() if hasattr(select, "poll") else None  # absent on Windows
+        # Absent on Windows; not needed where a write that would block says so.
+        self._poll = select.poll() if hasattr(select, "poll") and os.get_blocking(fd) else None
         if self._poll is not None:
             self._poll.register(fd, select.POLLOUT)
         self._waiting: deque[memoryview] = deque()
@@ -89,17 +90,17 @@ class Writer:
             return
         while data:
             await anyio.wait_writable(self._fd)
-            while data and self._ready():
-                data = data[_write_some(self._fd, data[:ATOMIC]) :]
+            while data and self._ready() and (written := _write_some(self._fd, data[:ATOMIC])):
+                data = data[written:]
 
     def _ready(self) -> bool:
-        return self._pollable and self._poll is not None and bool(self._poll.poll(0))
+        return self._pollable and (self._poll is None or bool(self._poll.poll(0)))
 
 
 def _write_some(fd: int, data: memoryview) -> int:
     try:
         return os.write(fd, data)
-    except BlockingIOError:  # a socket that polls as writable may have room for less
+    except BlockingIOError:
         return 0
 
 
@@ -156,6 +157,16 @@ class LineSplitter:
         *complete, rest = chunk.split(b"\n")
         lines = [line for piece in complete for line in self._finish(piece)]
         return lines + self._keep(rest)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the next chunk begins a line."""
+        return not self._parts and not self._skipping
+
+    def rest(self) -> bytes:
+        """Return the beginning of an unfinished line and forget it."""
+        rest, self._parts, self._size = b"".join(self._parts), [], 0
+        return rest
 
     def end(self) -> list[Line]:
         """Return the last line if it had no line break."""
@@ -231,6 +242,65 @@ class PipeReader:
             self._take(chunk)
             await self._flowing.wait()
         self._take(b"")
+
+
+class LineReader:
+    """Reads lines to the end of input, and waits while what becomes of them cannot be written.
+
+    A chunk that is one whole line is first given to `early`, which may pass it on unread and then return the function
+    that is to take the line instead: what a relay has to note of it can wait until the other end works on it.
+    """
+
+    def __init__(
+        self,
+        fd: int,
+        take: Callable[[Line], None],
+        writer: Callable[[], Writer],
+        early: Callable[[bytes], Callable[[Line], None] | None] = lambda _: None,
+    ) -> None:
+        self._pipe = PipeReader(fd, self._on_chunk)
+        self._take = take
+        self._writer = writer
+        self._early = early
+        self._splitter = LineSplitter()
+        self._attention = anyio.Event()
+        """Set when `run` has to act: input ended or waits, or `take` failed."""
+        self._ended = False
+        self._broken: OSError | None = None
+
+    async def run(self, received: bytes = b"") -> None:
+        """Take every line, those of `received` first.
+
+        Raises:
+            OSError: `take` could not write, inside an exception group.
+        """
+        async with anyio.create_task_group() as tasks:
+            if received:
+                self._on_chunk(received)
+            tasks.start_soon(self._pipe.run)
+            while not self._ended:
+                await self._attention.wait()
+                self._attention = anyio.Event()
+                if self._broken is not None:
+                    raise self._broken
+                await self._writer().room()
+                self._pipe.resume()
+            tasks.cancel_scope.cancel()
+
+    def _on_chunk(self, chunk: bytes) -> None:
+        """Handle a chunk, inside the reader's callback; an empty one is the end of input."""
+        try:
+            whole = chunk.find(b"\n") == len(chunk) - 1 and self._splitter.is_empty
+            take = (self._early(chunk) if whole and chunk else None) or self._take
+            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
+                take(line)
+        except OSError as broken:
+            self._broken = broken  # `run` raises it: an exception in a callback would be lost
+        self._ended = not chunk
+        if not self._writer().has_room:
+            self._pipe.pause()
+        if self._ended or self._broken or not self._writer().has_room:
+            self._attention.set()
 
 
 def _read(fd: int) -> bytes:

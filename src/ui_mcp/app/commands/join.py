@@ -41,7 +41,7 @@ async def join_server(workspace: Workspace) -> bool:
             await _called(link, "ui_start")
             status = loads(await _called(link, "ui_status"))
         _announce(link.pid, status)
-        await link.run(partial(_note_end, link), lambda: True)
+        await link.run(partial(_note_end, link))
     finally:
         link.close()
     return not link.was_stopped

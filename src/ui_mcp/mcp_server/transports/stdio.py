@@ -6,7 +6,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.jsonrpc import messages as rpc
-from ui_mcp.jsonrpc.pipes import MAX_LINE, Handover, Line, LineSplitter, OversizedLine, PipeReader, Writer
+from ui_mcp.jsonrpc.pipes import MAX_LINE, Handover, Line, LineReader, OversizedLine, Writer
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.connection import Answering, ClientConnection
@@ -64,48 +64,22 @@ class _Pump:
     ) -> None:
         self._client = client
         self._control = control
-        self._reader = PipeReader(stdin, self._on_chunk)
+        self._lines = LineReader(stdin, self._take, lambda: writer)
         self._writer = writer
         self._tasks = tasks
-        self._splitter = LineSplitter()
         self._free: list[tuple[anyio.CancelScope, Handover[Answering]]] = []
         """The workers that wait for work, each with the scope it runs in."""
         self._in_flight = 0
         self._idle = anyio.Event()
-        self._attention = anyio.Event()
-        """Set when `run` has to act: input ended or waits, or the pipe broke."""
-        self._ended = False
-        self._broken: OSError | None = None
 
     async def run(self, received: bytes = b"") -> None:
-        if received:
-            self._on_chunk(received)
-        for task in (self._writer.run, self._deliver, self._watch_backlog, self._reader.run):
+        for task in (self._writer.run, self._deliver, self._watch_backlog):
             self._tasks.start_soon(task)
-        while not self._ended:
-            await self._attention.wait()
-            self._attention = anyio.Event()
-            if self._broken is not None:
-                raise self._broken
-            await self._writer.room()
-            self._reader.resume()
+        await self._lines.run(received)
         self._client.begin_closing()
         with anyio.move_on_after(GRACE_SECONDS):
             await self._all_answered()
             await self._writer.flushed()
-
-    def _on_chunk(self, chunk: bytes) -> None:
-        """Handle a chunk, inside the reader's callback; an empty one is the end of input."""
-        try:
-            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
-                self._take(line)
-        except OSError as broken:
-            self._broken = broken  # `run` raises it: an exception in a callback would be lost
-        self._ended = not chunk
-        if not self._writer.has_room:
-            self._reader.pause()
-        if self._ended or self._broken or not self._writer.has_room:
-            self._attention.set()
 
     def _take(self, line: Line) -> None:
         if isinstance(line, OversizedLine):
