@@ -66,7 +66,7 @@ class Tools:
 
 def _parses_texts(request: Request) -> bool:
     """Return whether the client takes a text that is JSON for structured content, and fails if that is no object."""
-    return request.call().client_name.casefold().startswith("gemini-cli")
+    return request.client.name.casefold().startswith("gemini-cli")
 
 
 def _denial(error: DeniedError) -> RpcError:

@@ -4,12 +4,12 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.local_socket import PROTOCOL, PROTOCOL_KEY, admits, peer_uid
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.connection import Answering, ClientConnection

@@ -14,6 +14,7 @@ from ui_mcp.toolkit.tool import Call
 
 _DECIMAL = re.compile(r"(-?[0-9]+)(?:\.0+)?")
 
+_ROUTING = tuple(name.encode() for name in (routing.VERSION, routing.METHOD, routing.NAME))
 _DATA_KEYWORDS = ("default", "examples", "const", "enum")
 """Their values are data, not schemas."""
 _Annotated = tuple[routing.Path, str, str]
@@ -22,10 +23,10 @@ _Annotated = tuple[routing.Path, str, str]
 
 def check_unique(headers: Iterable[tuple[bytes, bytes]]) -> None:
     """Raise if a header by which proxies route occurs twice: they could read one and we the other."""
-    names = [name.decode("latin-1") for name, _ in headers]
-    for name in (routing.VERSION, routing.METHOD, routing.NAME):
+    names = [name for name, _ in headers]
+    for name in _ROUTING:
         if names.count(name) > 1:
-            raise _mismatch(f"{name} header appears more than once")
+            raise _mismatch(f"{name.decode()} header appears more than once")
 
 
 def check_headers(message: JsonObject, envelope: JsonObject, headers: Mapping[str, str]) -> None:

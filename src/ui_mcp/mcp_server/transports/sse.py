@@ -52,6 +52,7 @@ class SseEndpoint:
         self._service = service
         self._post_path = post_path
         self._principal = principal
+        self._watch = http.DisconnectWatch()
         self._sessions: dict[str, _Session] = {}
 
     async def stream(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
@@ -70,7 +71,8 @@ class SseEndpoint:
         session_id = token_hex(16)
         client = ClientConnection(self._service, principal=self._principal(scope), session_id=session_id)
         try:
-            await http.until_disconnected(receive, self._serve(session_id, client, http.Reply(send)))
+            with http.Connected(self._watch, receive, None):
+                await self._serve(session_id, client, http.Reply(send))
         finally:
             self._sessions.pop(session_id, None)
             client.close()

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
 from secrets import token_hex
 
 import anyio
@@ -29,6 +31,7 @@ from ui_mcp.mcp_server.versions import (
 CLIENT_ID = "ui-mcp/client_id"
 """The key in `_meta` by which a modern-era client marks several requests as its own."""
 
+_RUN, _requests = token_hex(16), count()
 _VERSION, _SESSION = VERSION, "mcp-session-id"
 _DEFAULT_VERSION = "2025-03-26"
 """Of requests in a session that do not name one."""
@@ -64,6 +67,7 @@ class StreamableEndpoint:
         self._closing = anyio.Event()
         self._no_queue = NotificationQueue(service.definition.canonical)
         self._argument_headers = routing_headers.ArgumentHeaders(service.definition)
+        self._watch = http.DisconnectWatch()
         self.sessions = Sessions(service)
 
     def close(self) -> None:
@@ -97,9 +101,9 @@ class StreamableEndpoint:
             session.stream.cancel()  # the newest stream wins: the previous one may be a dead connection
         stream = Reply(send, _session_header(session))
         try:
-            with self.sessions.using(session), anyio.CancelScope() as scope:
+            with self.sessions.using(session), http.Connected(self._watch, receive, None) as scope:
                 session.stream = scope
-                await http.until_disconnected(receive, self._notify(session, stream))
+                await self._notify(session, stream)
         finally:
             if session.stream is scope:
                 session.stream = None
@@ -144,7 +148,8 @@ class StreamableEndpoint:
                 if message["method"] == "subscriptions/listen" and not _accepts(post.headers, "text/event-stream"):
                     raise RefusedError(406, "Accept text/event-stream", request_id=message["id"])
                 reply = post.reply()
-                await http.until_disconnected(post.receive, self._answer_modern(post, reply), reply)
+                with http.Connected(self._watch, post.receive, reply):
+                    await self._answer_modern(post, reply)
             case _:
                 await http.respond_json(post.send, 400, rpc.invalid(message))
 
@@ -170,12 +175,13 @@ class StreamableEndpoint:
             await http.respond_json(post.send, 400, rpc.invalid(message))
         elif kind == "request" and message["method"] == "initialize":
             await self._initialize(post)
+        elif (session := self.sessions.find(session_id)) is not None:
+            with self.sessions.using(session):
+                await _answer_by(session.client, post, self._watch, _session_header(session))
         elif kind == "request" and message["method"] in _SESSIONLESS and self.sessions.is_foreign(session_id):
             await self._answer_sessionless(post)
         else:
-            session = self._session(post.headers, missing=400)
-            with self.sessions.using(session):
-                await _answer_by(session.client, post, _session_header(session))
+            self._session(post.headers, missing=400)  # raises
 
     async def _initialize(self, post: _Post) -> None:
         host, port = post.scope.get("client") or ("", "")
@@ -193,20 +199,21 @@ class StreamableEndpoint:
         client = Client(post.headers.get(_VERSION, _DEFAULT_VERSION))
         connection = ClientConnection(self._service, principal=self._principal(post.scope), client=client)
         try:
-            await _answer_by(connection, post)
+            await _answer_by(connection, post, self._watch)
         finally:
             connection.close()
 
 
-async def _answer_by(client: ClientConnection, post: _Post, headers: http.Headers = ()) -> None:
+async def _answer_by(
+    client: ClientConnection, post: _Post, watch: http.DisconnectWatch, headers: http.Headers = ()
+) -> None:
     """Hand a message to a connection and respond with its answer."""
     reply = post.reply(headers)
-    work = client.receive(post.message, reply.message)
-
-    async def respond() -> None:
-        await reply.finish(None if work is None else await work)
-
-    await (respond() if work is None else http.until_disconnected(post.receive, respond(), reply))
+    answer: Json = None
+    with http.Connected(watch, post.receive, reply) as scope:  # a client's cancellation cancels it too
+        work = client.receive(post.message, reply.message, scope)
+        answer = None if work is None else await work
+    await reply.finish(answer)
 
 
 async def _acknowledge(post: _Post) -> None:
@@ -234,7 +241,7 @@ def _connection(envelope: JsonObject) -> str:
     """
     given = envelope.get(CLIENT_ID)
     if given is None:
-        return f"request:{token_hex(16)}"
+        return f"request:{_RUN}-{next(_requests)}"
     if not isinstance(given, str) or not 16 <= len(given) <= 200:
         raise rpc.RpcError(rpc.INVALID_PARAMS, f'_meta["{CLIENT_ID}"] must be a random text of 16 to 200 characters')
     return f"client:{given}"
@@ -247,6 +254,10 @@ def _speaks_modern(post: _Post) -> bool:
 
 
 def _accepts(headers: dict[str, str], kind: str) -> bool:
-    accepted = headers.get("accept", "*/*").lower()
+    return _includes(headers.get("accept", "*/*").lower(), kind)
+
+
+@lru_cache(maxsize=32)  # clients send the same header with every request
+def _includes(accepted: str, kind: str) -> bool:
     wanted = {kind, kind.partition("/")[0] + "/*", "*/*"}
     return any(part.partition(";")[0].strip() in wanted for part in accepted.split(","))
