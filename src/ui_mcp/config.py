@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -363,10 +364,7 @@ def _with(config: Config, values: JsonObject) -> JsonObject:
     tree = asdict(config)
     for key, value in values.items():
         *path, last = key.split(".")
-        node = tree
-        for part in path:
-            node = node[part]
-        node[last] = value
+        reduce(getitem, path, tree)[last] = value
     return tree
 
 

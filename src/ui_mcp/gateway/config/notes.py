@@ -1,9 +1,7 @@
 """What reading a document found odd in it, and how deep one may be nested."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Literal
-
-from ui_mcp.lazy_dataclass import dataclass
 
 Status = Literal["ok", "degraded", "skipped"]
 
