@@ -1,13 +1,13 @@
 """The MCP server of the UI: tools, resources, instructions, and the skills as prompts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from anyio import to_thread
 
 from ui_mcp.discovery import discover_modules
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
 from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements

@@ -3,7 +3,6 @@
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
@@ -21,6 +20,7 @@ from ui_mcp.gateway.search.words import (
 )
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.lazy_dataclass import dataclass
 
 SEARCH = "nlui__search"
 _MAX_PAIRS = 1_000

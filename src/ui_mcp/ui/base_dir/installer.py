@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ui_mcp.errors import InstallError
 from ui_mcp.files import digest_of, free_backup_name, write_atomic
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.ui.base_dir.file_layout import foreign_product
 from ui_mcp.ui.base_dir.install_plan import Action, BundledFile, Facts, action, bundled_files, should_install
 from ui_mcp.version import UNKNOWN, Version, bundled_readme, version_in, version_line
