@@ -143,12 +143,44 @@ def test_the_browser_is_let_in_through_a_private_file_and_the_answer_grants_noth
         assert {str(Path(file).parent) for file in files} == {f"{tmp_path}/state/ui-mcp/open"}
         assert _read(tmp_path / "bin/modes").split() == ["600", "600"]
         assert get(links[0].partition("#")[0])[0] == 200
-        assert "must stay inside" in agent.call("ui_open_browser", path="//evil.example/")
+        for path in ("//evil.example/", "/../x", "/a/%2e%2e/x", "http://evil.example/"):
+            assert "must stay inside" in agent.call("ui_open_browser", path=path)
         assert agent.call("ui_open_browser", sessionId="9") == "session 9 not found"
         assert all(Path(file).exists() for file in files)
         server = server_pid(tmp_path / ".claude/ui")
     assert until_gone(server)
     assert not any(Path(file).exists() for file in files)
+
+
+@pytest.mark.covers("UI-TOOL-5")
+@pytest.mark.parametrize(("conserve", "query"), [(True, "?a=1&conserve=true"), (False, "?a=1")])
+def test_the_argument_alone_decides_whether_a_second_tab_is_conserved(
+    tmp_path: Path, *, conserve: bool, query: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/xdg-open").write_text("#!/bin/sh\n")
+    (tmp_path / "bin/xdg-open").chmod(0o755)
+    with LineClient(cwd=tmp_path, PATH=f"{tmp_path}/bin:/usr/bin:/bin", DISPLAY=":9") as agent:
+        url = agent.call("ui_start")
+
+        opened = agent.call("ui_open_browser", path="/a?a=1&conserve=false", conserve=conserve)
+
+    assert opened == f"Opened {url}/a{query}"
+
+
+@pytest.mark.covers("UI-TOOL-1", "UI-INST-1")
+def test_configuring_tells_that_the_texts_for_agents_are_gone(tmp_path: Path) -> None:
+    agents = tmp_path / "ui/.claude/agents/ui-builder.md"
+    with LineClient(cwd=tmp_path) as agent:
+        assert agent.call("ui_configure", base_dir="ui")["install_needed"] is False
+        agents.unlink()
+        answer = agent.call("ui_configure", base_dir="ui")
+        repaired = agent.call("ui_install", force=True)
+        after = agent.call("ui_configure", base_dir="ui")
+
+    assert (answer["install_needed"], after["install_needed"]) == (True, False)
+    assert answer["hint"] == ".claude/agents/ui-builder.md is missing; ui_install with force=true brings it back"
+    assert ".claude/agents/ui-builder.md" in repaired["installed"]
 
 
 @pytest.mark.covers("UI-TOOL-17")

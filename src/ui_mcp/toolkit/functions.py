@@ -5,12 +5,12 @@ from inspect import getdoc
 from typing import Any, Generic, TypeVar
 
 from ui_mcp.errors import InvalidArgumentsError, UnknownToolError
-from ui_mcp.fields import fields_of
+from ui_mcp.fields import fields_of, unmarked
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.schemas import input_schema
 from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, json_result, text_result
-from ui_mcp.validation import InvalidDataError, read
+from ui_mcp.validation import InvalidDataError, Problem, read
 
 C = TypeVar("C")
 A = TypeVar("A")
@@ -81,10 +81,23 @@ def parse(args: type[A], arguments: JsonObject) -> A:
         InvalidArgumentsError: names each field and what is wrong with it.
     """
     try:
+        _refuse_words_for_booleans(args, arguments)
         return read(args, arguments)
     except InvalidDataError as error:
         known = ", ".join(field.names[0] for field in fields_of(args).values()) or "none"
         raise InvalidArgumentsError(f"Invalid arguments: {error}\nKnown arguments: {known}") from error
+
+
+def _refuse_words_for_booleans(args: type[Any], arguments: JsonObject) -> None:
+    """Refuse `"yes"` and `1`, which settings may use: a call that overwrites files must not be taken on a guess."""
+    known = {name for field in fields_of(args).values() if unmarked(field.annotation)[0] is bool for name in field.names}
+    wrong = [
+        Problem((name,), "should be true or false", given)
+        for name, given in arguments.items()
+        if name in known and not isinstance(given, bool | None) and str(given).lower() not in {"true", "false"}
+    ]
+    if wrong:
+        raise InvalidDataError(*wrong)
 
 
 class FunctionToolset(Generic[C]):

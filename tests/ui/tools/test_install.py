@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.errors import InvalidArgumentsError, NotConfiguredError
-from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
@@ -58,7 +58,15 @@ async def test_an_unconfigured_server_refuses() -> None:
             await run(host, {})
 
 
-@pytest.mark.parametrize("arguments", [{"force": "perhaps"}, {"force": 7}, {"other": True}])
+@pytest.mark.covers("UI-TOOL-7")
+@pytest.mark.parametrize("force", ["yes", "perhaps", "1", 1, 7])
+async def test_only_true_and_false_decide_whether_files_are_replaced(host: UiServer, force: Json) -> None:
+    with pytest.raises(InvalidArgumentsError, match="force: should be true or false"):
+        await run(host, {"force": force})
+    assert (await run(host, {"force": "true"}))["installed"]  # as models write it
+
+
+@pytest.mark.parametrize("arguments", [{"force": []}, {"other": True}])
 async def test_wrong_arguments_are_named(host: UiServer, arguments: JsonObject) -> None:
     with pytest.raises(InvalidArgumentsError, match=r"force|other"):
         await run(host, arguments)

@@ -20,6 +20,13 @@ def needs_install(workspace: Workspace) -> bool:
     return not workspace.readme.is_file()
 
 
+def missing_guidance(workspace: Workspace) -> str | None:
+    """Return the first text for agents, by its path in the project, that was installed and is gone; None if none is."""
+    recorded = Record.load(workspace.state_dir / MANIFEST).files
+    texts = [path for path in recorded if "/agents/" in path or path.endswith("SKILL.md")]
+    return next((path for path in sorted(texts) if not (workspace.project / path).is_file()), None)
+
+
 def outdated(workspace: Workspace) -> str | None:
     """Return a message if the project's files are older than this program, else None."""
     bundled, installed = version_in(bundled_readme()), installed_version(workspace)

@@ -8,6 +8,7 @@ from ui_mcp.fields import Rules
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.installer import missing_guidance
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 
@@ -49,4 +50,7 @@ async def configure(host: UiServer, args: ConfigureArgs, call: Call) -> JsonObje
     elif configured.install_problem:
         answer["install_needed"] = True
         answer["hint"] = f"{configured.install_problem}; fix that and call ui_install"
+    elif missing := missing_guidance(configured.workspace):
+        answer["install_needed"] = True
+        answer["hint"] = f"{missing} is missing; ui_install with force=true brings it back"
     return answer

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anyio
 
@@ -49,7 +49,7 @@ def addresses(running: Running, args: OpenBrowserArgs) -> tuple[str, str]:
     """Return a bare address, which grants no access, and the link with a one-time code for the browser.
 
     Raises:
-        RefusedError: the path leads to another server.
+        RefusedError: the path leads out of the session.
         NotFoundError: there is no such session.
     """
     session = running.sessions.get(args.session_id)
@@ -68,12 +68,13 @@ def address(base: str, path: str, query: tuple[str, ...]) -> str:
     """Build the address of `path` below `base`.
 
     Raises:
-        RefusedError: `path` leads to another server.
+        RefusedError: `path` leads out of the session.
     """
     parts = urlsplit(path)
-    if parts.scheme or parts.netloc or path.startswith("//") or "\\" in path:
+    if parts.scheme or parts.netloc or path.startswith("//") or "\\" in path or ".." in unquote(parts.path).split("/"):
         raise RefusedError(f"path must stay inside the session, not {path!r}; for example /variables")
-    whole = "&".join(part for part in (parts.query, *query) if part)
+    own = [part for part in parts.query.split("&") if part.partition("=")[0] != "conserve"]  # the argument decides
+    whole = "&".join(part for part in (*own, *query) if part)
     return (
         f"{base}/{parts.path.lstrip('/')}{f'?{whole}' if whole else ''}{f'#{parts.fragment}' if parts.fragment else ''}"
     )
