@@ -106,3 +106,17 @@ async def test_a_code_is_good_for_one_token_and_for_nothing_else(store: ChatStor
     assert await keys.exchange(token or "") is None
     await keys.revoke("phone")
     assert await keys.verify(token or "") is None
+
+
+@pytest.mark.covers("R-ID-3")
+async def test_devices_share_a_subscriber_or_have_their_own(store: ChatStore) -> None:
+    keys = AccessTokens(store)
+    tokens = [
+        await keys.create("phone", ROLES["human"], subscriber="human"),
+        await keys.create("laptop", ROLES["human"], subscriber="human"),
+        await keys.create("tablet", ROLES["human"]),
+    ]
+
+    holders = [await keys.holder(await keys.verify(token) or "") for token in tokens]
+
+    assert [holder.name if holder else None for holder in holders] == ["human", "human", "tablet"]

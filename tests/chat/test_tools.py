@@ -66,7 +66,7 @@ async def test_an_empty_inbox_says_so(sides: Sides) -> None:
 
 
 @pytest.mark.covers("R-NA-1", "R-PO-5")
-async def test_every_spelling_of_the_seeds_reaches_its_tool(sides: Sides) -> None:
+async def test_every_documented_spelling_reaches_its_tool(sides: Sides) -> None:
     for name in ("chat_human_post", "chat.human.post"):
         await sides.call(name, content=name)
     for name in ("chat_assistant_post", "chat.assistant.post", "post"):

@@ -1,11 +1,14 @@
 """The command line as a person meets it."""
 
 import json
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from cli.command import ui_mcp
+from ui_mcp.cli import version
+from ui_mcp.version import UNKNOWN
 
 
 @pytest.mark.covers("UI-CLI-4", "UI-REL-2")
@@ -117,3 +120,23 @@ def test_wrong_input_is_named_with_what_would_be_right(tmp_path: Path, words: tu
     assert done.returncode != 0
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.covers("UI-CLI-4", "UI-REL-2")
+def test_without_a_version_the_command_says_dev(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ui_mcp.cli.version.bundled_version", lambda: UNKNOWN)
+
+    assert version.run(Namespace()) == 0
+    assert capsys.readouterr().out == "ui-mcp dev\n"
+
+
+@pytest.mark.covers("UI-CLI-3")
+def test_install_goes_to_the_directory_that_is_named(tmp_path: Path) -> None:
+    done = ui_mcp("install", "--dir", "other/.claude/ui", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert (tmp_path / "other/.claude/skills/ui/SKILL.md").is_file()
+    assert (tmp_path / "other/.claude/ui/README.md").is_file()
+    assert not (tmp_path / ".claude").exists()

@@ -354,6 +354,7 @@ def test_the_model_is_told_of_sources_and_habits_not_of_every_tool(folder: Path)
 
     system = asked[0]["messages"][0]["content"]
     assert "The model server answered 400" in told
+    assert asked[0]["messages"][-1] == {"role": "user", "content": "go"}
     assert "tiny" in system.lower()
     assert "tiny__things" not in system
     assert "tiny__things" in {tool["function"]["name"] for tool in asked[0]["tools"]}

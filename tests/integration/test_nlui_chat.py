@@ -1,8 +1,11 @@
 """The chat API of nlui: one message and everything that comes of it."""
 
 import json
+import re
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -10,7 +13,8 @@ import pytest
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from integration.nlui import nlui_demo
+from integration.gateway_upstreams.test_odd_servers import SERVER as ODD_SERVER
+from integration.nlui import nlui, nlui_demo
 from person_client import person
 
 pytestmark = pytest.mark.slow
@@ -44,6 +48,21 @@ def test_a_question_is_answered_with_a_tool_and_text(chat: httpx2.Client) -> Non
     assert result["name"] == "shop__list_orders"
     assert "Ada Lovelace" in json.dumps(result["result"])
     assert "".join(data["delta"] for name, data in seen if name == "content_delta") == dict(seen)["content"]["text"]
+
+
+@pytest.mark.covers("GW-UPS-1", "GW-API-1")
+def test_the_model_calls_a_tool_of_a_mounted_server(tmp_path: Path) -> None:
+    script = [{"when": {"user": "."}, "emit": [{"call": "good__pid"}]}, {"emit": [{"say": "It is there."}]}]
+    server = {"name": "good", "command": sys.executable, "args": [ODD_SERVER, "good"]}
+    settings = {"data_dir": "./data", "llm": {"provider": "scripted", "script": script}, "mcp": {"servers": [server]}}
+    (tmp_path / "nlui.yaml").write_text(json.dumps(settings))
+
+    with nlui(tmp_path, "--port", "0") as url, person(url) as client:
+        seen = dict(events(client, "who are you?"))
+
+    assert seen["tool_result"]["name"] == "good__pid"
+    assert re.search(r"\d+", json.dumps(seen["tool_result"]["result"]))
+    assert seen["content"]["text"] == "It is there."
 
 
 def test_a_message_sent_again_is_answered_again_and_not_asked_twice(chat: httpx2.Client) -> None:

@@ -1,5 +1,6 @@
 """What a person meets who has just installed nlui."""
 
+import json
 import os
 import stat
 import subprocess
@@ -46,6 +47,30 @@ def test_init_writes_a_file_that_is_understood_and_served_and_never_overwrites(t
     with nlui(tmp_path, "serve", "--port", "0") as url:
         answer = httpx2.post(f"{url}/api/chat", json={"message": "hello"}, timeout=60).text
     assert "No model is set up yet." in answer
+
+
+@pytest.mark.covers("GW-CLI-5")
+def test_a_desktop_host_starts_it_at_the_root_with_hardly_a_variable(tmp_path: Path) -> None:
+    greeting = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "desktop", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", ENTRY, "--mcp"],
+        input="".join(f"{json.dumps(line)}\n" for line in lines),
+        cwd="/",
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, first["result"]["protocolVersion"]) == (0, "2024-11-05")
+    assert "nlui__describe" in {tool["name"] for tool in second["result"]["tools"]}
 
 
 @pytest.mark.covers("GW-CLI-5", "GW-SRV-6", "GW-SRV-8")

@@ -14,6 +14,7 @@ import pytest
 
 from agreeing import agree
 from terminals import with_terminal
+from ui_mcp.app.ui_http_server import MCP_PORT, UI_PORT
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
@@ -226,3 +227,26 @@ def test_two_projects_do_not_disturb_each_other(tmp_path: Path) -> None:
 
         assert visitor.get(f"{first}/1/").status_code == 200
         assert visitor.get(f"{second}/1/").status_code == 200
+
+
+@pytest.mark.covers("UI-CLI-2")
+def test_serve_takes_8000_and_8001_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    with socket.socket() as one, socket.socket() as other:
+        for free in (one, other):
+            free.bind(("127.0.0.1", 0))
+        ports = [free.getsockname()[1] for free in (one, other)]
+
+    with serve(tmp_path, "--port", str(ports[0]), "--mcp-port", str(ports[1])) as addresses:
+        assert addresses == tuple(f"http://127.0.0.1:{port}" for port in ports)
+    assert (UI_PORT, MCP_PORT) == (8000, 8001)
+
+
+@pytest.mark.covers("UI-HTTP-2", "UI-HTTP-6", "UI-HTTP-7")
+def test_state_variables_and_events_are_on_the_mcp_port(tmp_path: Path) -> None:
+    with serve(tmp_path) as (_, mcp):
+        Agent(mcp).call("ui_run", code="mcp.value = {type = 'Shop', n = 1} mcp.pushState({e = 1})")
+
+        assert get(f"{mcp}/state").json() == {"type": "Shop", "n": 1, "_events": [{"e": 1}]}
+        assert get(f"{mcp}/wait?timeout=1").json() == [{"e": 1}]
+        assert "<html" in get(f"{mcp}/variables", headers={"accept": "text/html"}).text
+        assert get(f"{mcp}/wait?timeout=1").status_code == 204

@@ -120,7 +120,7 @@ async def test_an_apps_own_code_parameter_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.covers("UI-VISIT-2")
-@pytest.mark.parametrize("rest", ["", "anything", "variables"])
+@pytest.mark.parametrize("rest", ["", "anything", "variables", "?conserve=true", "notes?conserve=true"])
 async def test_while_all_share_session_1_its_number_is_the_start_page(tmp_path: Path, rest: str) -> None:
     async with running_server(tmp_path) as running, browser(running) as visitor:
         answer = await visitor.get(f"/1/{rest}")

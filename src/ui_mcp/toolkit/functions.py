@@ -90,7 +90,9 @@ def parse(args: type[A], arguments: JsonObject) -> A:
 
 def _refuse_words_for_booleans(args: type[Any], arguments: JsonObject) -> None:
     """Refuse `"yes"` and `1`, which settings may use: a call that overwrites files must not be taken on a guess."""
-    known = {name for field in fields_of(args).values() if unmarked(field.annotation)[0] is bool for name in field.names}
+    known = {
+        name for field in fields_of(args).values() if unmarked(field.annotation)[0] is bool for name in field.names
+    }
     wrong = [
         Problem((name,), "should be true or false", given)
         for name, given in arguments.items()

@@ -158,6 +158,17 @@ async def test_a_runtime_without_instrumentation_is_named(programs: Programs, sc
     assert caught.value.details["reason"] == "NO_INSTRUMENT_MODULE"
 
 
+def listens_on(port: int) -> set[str]:
+    """Return the addresses on which anybody listens at this port, from the kernel's table."""
+    lines = [line.split() for table in ("tcp", "tcp6") for line in Path(f"/proc/net/{table}").read_text().splitlines()]
+    local = [line[1].split(":") for line in lines if line[3] == "0A"]
+    return {
+        "127.0.0.1" if host in {"0100007F", "0000000000000000FFFF00000100007F"} else host
+        for host, number in local
+        if int(number, 16) == port
+    }
+
+
 @pytest.mark.covers("IN-75", "IN-73", "IN-69", "IN-95", "IN-93")
 async def test_attaching_twice_makes_one_server_that_wants_its_token(
     programs: Programs, screen: str, tmp_path: Path
@@ -166,6 +177,7 @@ async def test_attaching_twice_makes_one_server_that_wants_its_token(
         first = await anyio.to_thread.run_sync(lambda: start_agent(pid, folder=tmp_path))
         second = await anyio.to_thread.run_sync(lambda: start_agent(pid, folder=tmp_path))
         assert first == second
+        assert listens_on(first.port) == {"127.0.0.1"}
 
         stranger = await JavaFxBackend.connect(Address(pid, first.port, "0" * 32))
         with pytest.raises(UiNotEnabledError):

@@ -168,7 +168,11 @@ def test_one_node_and_pictures_come_in_their_forms(agent: LineClient, tmp_path: 
     agent.call("ui_start")
     agent.call("ui_display", name="tally")
 
-    uid = agent.call("ui_query", selector={"css": "#add"})["matches"][0]["ref"]["uid"]
+    match = agent.call("ui_query", selector={"css": "#add"})["matches"][0]
+    uid = match["ref"]["uid"]
+    assert (match["type"], match["id"], match["summary"]) == ("button", "add", "button[text=Add one]")
+    assert match["layout"]["boundsInScene"]["width"] > 0
+    assert len(agent.call("ui_query", selector={"predicate": {"visible": True}}, limit=2)["matches"]) == 2
     node = agent.call("ui_get_node", ref=uid, includeChildren=True)
     picture = agent.request("tools/call", {"name": "ui_screenshot", "arguments": {"ref": uid, "annotate": True}})
     as_json = agent.call("ui_screenshot", format="json", maxWidth=100)

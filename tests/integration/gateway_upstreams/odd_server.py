@@ -22,8 +22,16 @@ def tool(name: str, **hints: bool) -> dict[str, Any]:
     return {"name": name, "description": name, "inputSchema": {"type": "object"}, "annotations": hints}
 
 
+def note(method: str) -> None:
+    """Append the method to the file that HEARD names."""
+    if heard := os.environ.get("HEARD"):
+        with Path(heard).open("a") as file:
+            file.write(f"{method}\n")
+
+
 def answer(request: dict[str, Any]) -> None:
     method, number = request["method"], request.get("id")
+    note(method)
     if number is None:
         return
     if KIND == "modern" and answer_modern(request, method, number):

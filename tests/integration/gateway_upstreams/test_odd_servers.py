@@ -76,6 +76,17 @@ async def test_a_hanging_and_a_broken_server_delay_nobody(tmp_path: Path) -> Non
     assert states == {"hang": "pending", "broken": "failed", "good": "active"}
 
 
+@pytest.mark.covers("GW-UPS-1")
+async def test_a_server_is_greeted_before_its_tools_are_asked_for(tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    async with gateway(tmp_path, mcp={"servers": [odd("good", env={"HEARD": str(heard)})]}) as found:
+        await said(found, "good__pid")
+
+    methods = heard.read_text().split()
+    assert methods[:2] == ["initialize", "notifications/initialized"]
+    assert methods.index("tools/list") < methods.index("tools/call")
+
+
 @pytest.mark.covers("GW-UPS-7")
 async def test_the_same_process_serves_every_call(tmp_path: Path) -> None:
     async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:

@@ -179,3 +179,11 @@ def test_an_app_that_ran_as_the_start_file_is_found_by_its_own_name(tmp_path: Pa
     bench.must("display", "contact")
 
     assert bench.run("return mcp.value.type") == "Contacts"
+
+
+@pytest.mark.covers("UI-MCPG-1", "UI-LUA-6")
+def test_without_a_shell_of_its_own_a_project_starts_and_shows_nothing(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+
+    assert bench.run("return {mcp.type, mcp.value == nil}") == ["MCP", True]
+    assert bench.out == []

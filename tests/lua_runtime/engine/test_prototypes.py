@@ -213,3 +213,42 @@ def test_an_endless_loop_in_a_saved_file_is_reported_with_file_and_line(bench: B
     assert bench.enter("reload", contact)[1] == "timeout: Lua code ran longer than 0.05 s, at apps/contact/app.lua:3"
     assert bench.out[-1][0] == "load_error"
     assert "app.lua:3" in bench.out[-1][1]
+
+
+@pytest.mark.covers("UI-LSES-3", "UI-LSES-4")
+def test_a_prototype_has_new_unless_the_app_writes_its_own(bench: Bench) -> None:
+    bench.run("Plain = session:prototype('Plain', {name = 'x'})")
+    bench.run(
+        "Own = session:prototype('Own', {}) function Own:new(data) return session:create(Own, {given = data}) end"
+    )
+
+    assert bench.run("local p = Plain:new({n = 1}) return {p.name, p.n, p.type, Own:new('a').given}") == [
+        "x",
+        1,
+        "Plain",
+        "a",
+    ]
+
+
+@pytest.mark.covers("UI-LSES-4", "UI-HOT-5")
+def test_what_create_made_takes_part_in_a_reload(bench: Bench) -> None:
+    text = "Card = session:prototype('Card', {a = 1}) if not session.reloading then card = session:create(Card, {}) end"
+    file = app(bench, text, "card")
+    bench.must("display", "card")
+    app(bench, f"{text.replace('a = 1', 'b = 2')} function Card:mutate() self.moved = true end", "card")
+
+    bench.must("reload", file)
+
+    assert bench.run("return {card.a == nil, card.b, card.moved}") == [True, 2, True]
+
+
+@pytest.mark.covers("UI-LSES-2", "UI-HOT-7")
+def test_an_app_guarded_by_get_app_is_made_once(bench: Bench) -> None:
+    text = "Root = session:prototype('Root', {}) made = (made or 0) + 1 if not session:getApp() then "
+    text += "session:createAppVariable(Root:new({number = made})) end"
+    file = app(bench, text, "root")
+    bench.must("display", "root")
+
+    bench.must("reload", file)
+
+    assert bench.run("return {made, session:getApp().number}") == [2, 1]

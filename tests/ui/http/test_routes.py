@@ -155,3 +155,18 @@ async def test_a_head_request_takes_no_events(running: Running, session: Session
 
     assert answer.status_code == 405
     assert len(session.events) == 1
+
+
+@pytest.mark.covers("UI-WAIT-9")
+async def test_a_page_that_shows_the_queue_follows_when_events_are_taken(running: Running, session: Session) -> None:
+    await running.sessions.upload_viewdef("Bell.DEFAULT", '<template><b ui-value="waiting()"></b></template>')
+    await session.run_lua("mcp.value = {type = 'Bell', waiting = function() return mcp.pendingEventCount() end}")
+    async with open_page(session) as browser:
+        await session.run_lua("mcp.pushState({n = 1}) mcp.pushState({n = 2})")
+        await browser.until(lambda: browser.value("waiting()") == 2)
+
+        async with httpx2.AsyncClient(timeout=60) as agent:
+            taken = await agent.get(f"http://127.0.0.1:{running.mcp_port}/wait?timeout=1")
+
+        assert taken.json() == [{"n": 1}, {"n": 2}]
+        await browser.until(lambda: browser.value("waiting()") == 0)

@@ -48,7 +48,7 @@ async def test_force_brings_back_a_file_the_user_removed(host: UiServer, tmp_pat
     answer = await run(host, {"force": True})
 
     assert {".claude/ui/resources/lua.md", ".claude/skills/ui/SKILL.md"} <= set(answer["installed"])
-    assert answer["skipped"] == []
+    assert (answer["skipped"], answer["appended"]) == ([], [])
 
 
 @pytest.mark.covers("UI-FSM-3")

@@ -18,6 +18,7 @@ from ui_mcp.ui.tools.run import run
 from ui_mcp.ui.tools.sync import sync
 from ui_mcp.ui.tools.upload_viewdef import upload_viewdef
 from ui_mcp.ui.tools.wait import wait
+from ui_mcp.version import bundled_version
 
 APP = """
 Note = session:prototype("Note", { title = "draft" })
@@ -104,6 +105,23 @@ async def test_an_app_that_shows_nothing_says_why(host: UiServer, running: Runni
 )
 async def test_results_are_json(host: UiServer, running: Running, code: str, answer: Json) -> None:
     assert loads(await run_lua(host, code)) == answer
+
+
+@pytest.mark.covers("UI-TOOL-6", "UI-TOOL-18")
+async def test_the_status_of_a_running_server_counts_its_pages(host: UiServer, running: Running) -> None:
+    before = host.status()
+    async with open_page(running.sessions.get("1")):
+        counted = host.status()["sessions"]
+
+    assert (before["state"], before["url"], before["sessions"], counted) == ("running", running.url, 0, 1)
+    assert (before["version"], before["base_dir"]) == (bundled_version(), running.workspace.given)
+
+
+@pytest.mark.covers("UI-TOOL-3", "UI-LSES-2")
+async def test_code_reaches_the_app_through_the_session(host: UiServer, running: Running) -> None:
+    await run_lua(host, "session:createAppVariable({type = 'Book', contacts = {{firstName = 'Ada'}}})")
+
+    assert loads(await run_lua(host, "return session:getApp().contacts[1].firstName")) == "Ada"
 
 
 @pytest.mark.covers("UI-JSON-3")
