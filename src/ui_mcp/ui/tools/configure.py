@@ -8,7 +8,7 @@ from ui_mcp.fields import Rules
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
-from ui_mcp.ui.installer import missing_guidance
+from ui_mcp.ui.base_dir.installer import missing_guidance
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 
