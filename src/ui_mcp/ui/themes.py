@@ -207,20 +207,24 @@ _NEEDS_FILE = re.compile(r"@import|@charset|@namespace|url\(|</style|<!--", re.I
 """What works only in a file of its own: references relative to it, and what would end the element."""
 
 
-def decorate(html: str, workspace: Workspace, session: str = "") -> str:
+def decorate(html: str, workspace: Workspace, session: str = "", mcp_port: int = 0) -> str:
     """Return the page with a current head block; its file is not changed."""
     bare = BLOCK.sub("", html)
-    return HEAD.sub(lambda head: head[0] + head_block(workspace, session), bare, count=1)
+    return HEAD.sub(lambda head: head[0] + head_block(workspace, session, mcp_port), bare, count=1)
 
 
-def head_block(workspace: Workspace, session: str = "") -> str:
-    """Return the head block for a project's themes; `session` is the number of the page's session."""
+def head_block(workspace: Workspace, session: str = "", mcp_port: int = 0) -> str:
+    """Return the head block for a project's themes; `session` is the number of the page's session.
+
+    The page maps addresses on `mcp_port`, where apps expect the files that they linked, to its own origin.
+    """
     files = theme_files(workspace)
     themes = themes_of(workspace)
     base = _base(files[BASE]) if BASE in files else []
     embedded = {theme.name: text for theme in themes if (text := _embeddable(files[theme.file])) is not None}
     linked = [theme for theme in themes if theme.name not in embedded]
-    meta = [f'<meta name="ui-session" content="{escape(session)}">'] if session else []
+    facts = {"ui-session": session, "ui-mcp-port": str(mcp_port or "")}
+    meta = [f'<meta name="{name}" content="{escape(value)}">' for name, value in facts.items() if value]
     lines = [
         OPEN,
         *meta,

@@ -94,3 +94,67 @@ def test_scripts_can_highlight_an_element_and_ask_for_its_viewdef(server: Server
     assert page.evaluate("window.uiApp.findViewdef('part')") == "Foreign.DEFAULT"
     page.evaluate("window.uiApp.reportViewdef('part')")
     expect(page.locator("#echo")).to_have_text("Foreign.DEFAULT")
+
+
+BAR = """<div><style>.bar { position: fixed; display: flex; height: 90px } .bar button { flex: 1 }</style>
+  <div class="bar" style="left: 0; right: 0; bottom: 0"><button id="low">Low</button></div>
+  <div class="bar" style="right: 0; top: 0; width: 60%"><button id="high">High</button></div></div>"""
+
+
+REFUSED = "io.open('/nowhere/file', 'w')"
+
+
+@pytest.mark.covers("UI-COMPAT-13")
+def test_notices_cover_no_control_of_a_shell(server: Server, page: Page) -> None:
+    show(server, page, BAR)
+    expect(page.locator("#low")).to_be_visible()
+
+    server.call("ui_run", code=REFUSED)
+
+    notice = page.locator(".ui-notice")
+    expect(notice).to_be_visible()
+    for control in ("#low", "#high"):
+        one, other = notice.bounding_box(), page.locator(control).bounding_box()
+        assert one
+        assert other
+        apart = one["x"] + one["width"] <= other["x"] or one["y"] >= other["y"] + other["height"]
+        assert apart or one["y"] + one["height"] <= other["y"], (one, other)
+
+
+@pytest.mark.covers("UI-COMPAT-13")
+def test_notices_give_way_to_a_control_that_appears_below_them(server: Server, page: Page) -> None:
+    show(
+        server,
+        page,
+        '<div><button id="new" style="position: fixed; right: 20px; bottom: 20px" hidden>New</button></div>',
+    )
+    expect(page.locator("#new")).to_be_attached()
+    server.call("ui_run", code=REFUSED)
+    expect(page.locator(".ui-notices")).to_have_attribute("data-place", "bottom-right")
+
+    page.evaluate("document.getElementById('new').hidden = false")
+
+    expect(page.locator(".ui-notices")).to_have_attribute("data-place", "bottom-left")
+    page.locator("#new").click()
+
+
+@pytest.mark.covers("UI-COMPAT-8")
+def test_a_frame_shows_a_file_that_the_app_linked(server: Server, page: Page, console: list[str]) -> None:
+    data = server.base / "storage" / "foreign"
+    data.mkdir(parents=True)
+    (data / "resume.md").write_text("# Ada <script>document.title = 'ran'</script>")
+    lua = (
+        APP
+        + """
+    os.execute('ln -sfn "../storage/foreign" "' .. mcp:status().base_dir .. '/html/foreign-files"')
+    function Foreign:url() return "http://localhost:" .. mcp:status().mcp_port .. "/foreign-files/resume.md?1" end
+    """
+    )
+    show(server, page, '<div><iframe ui-attr-src="url()"></iframe><a ui-attr-href="url()">Open</a></div>', lua)
+
+    expect(page.frame_locator("iframe").get_by_role("heading", name="Ada")).to_be_visible()
+    assert [line for line in console if "Content Security Policy" in line] == []
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Open").click(modifiers=["ControlOrMeta"])
+    expect(opened.value.get_by_role("heading", name="Ada")).to_be_visible()
+    expect(opened.value).to_have_title("resume.md")

@@ -1,7 +1,10 @@
 /** Short messages to the user at the edge of the page. */
 import { button, make } from "./markup";
+import { placeFreely } from "./notice_place";
 
 const VISIBLE_MS = 8000;
+/** How often the app may have moved its controls below a notice. */
+const PLACE_MS = 400;
 
 /** Show a notice unless the same text is shown already. Errors stay until they are dismissed. */
 export function notify(level: string, text: string): void {
@@ -13,7 +16,9 @@ export function notify(level: string, text: string): void {
   const dismiss = button("×", () => note.remove(), "ui-notice-close");
   dismiss.setAttribute("aria-label", "Dismiss");
   note.append(dismiss);
-  container().append(note);
+  const notices = container();
+  notices.append(note);
+  keepFree(notices);
   if (level !== "error") {
     setTimeout(() => note.remove(), VISIBLE_MS);
   }
@@ -30,8 +35,23 @@ function noticesSaying(text: string): Element[] {
   return [...container().querySelectorAll(".ui-notice-text")].filter((shown) => shown.textContent === text);
 }
 
-function container(): Element {
-  const present = document.querySelector(".ui-notices");
+let placing = 0;
+
+/** Keep the notices off the app's controls as long as there are any. */
+function keepFree(notices: HTMLElement): void {
+  placeFreely(notices);
+  placing ||= window.setInterval(() => {
+    if (notices.childElementCount === 0) {
+      clearInterval(placing);
+      placing = 0;
+    } else {
+      placeFreely(notices);
+    }
+  }, PLACE_MS);
+}
+
+function container(): HTMLElement {
+  const present = document.querySelector<HTMLElement>(".ui-notices");
   if (present !== null) {
     return present;
   }

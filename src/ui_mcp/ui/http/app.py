@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -12,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import LifecycleError, NotFoundError
 from ui_mcp.jsontypes import loads
 from ui_mcp.log import logger
@@ -25,6 +27,12 @@ from ui_mcp.webserver.responses import failure, session_link_required
 from ui_mcp.webserver.static import Files
 from ui_mcp.wire import OutputKind
 from ui_mcp.workspace import BUNDLE, Workspace
+
+# Only pages of Markdown need its parser.
+if TYPE_CHECKING:
+    from ui_mcp.ui.http.guide_routes import document_page
+else:
+    document_page = lazy("ui_mcp.ui.http.guide_routes:document_page")
 
 _NOTICE = """\
 <style>
@@ -57,6 +65,7 @@ _DOT = (
 )
 
 _MAX_LOGGED = 1000
+MAX_RENDERED = 256 * 1024
 _MAX_ALIASES = 1000
 
 PACKED_ICONS = BUNDLE / "web" / "vendor" / "shoelace" / "icons.tsv"
@@ -107,8 +116,8 @@ def near_name(name: str) -> str:
 
 GONE = "A session may have ended, or the address has a mistake."
 
-Decorate = Callable[[str, Workspace, str], str]
-"""Adds theme links and icon to `index.html`, for the session with this number."""
+Decorate = Callable[[str, Workspace, str, int], str]
+"""Adds theme links, icon and the MCP port to `index.html`, for the session with this number."""
 
 
 class Aliases:
@@ -167,6 +176,10 @@ class Pages:
     async def anything(self, request: Request) -> Response:
         """Serve a file, or the page for any path below a session's id."""
         path: str = request.path_params["path"]
+        if "text/html" in request.headers.get("accept", "") and (
+            text := await to_thread.run_sync(self._markdown, path)
+        ):
+            return document_page(path, text)
         if file := await self._files.find(path, request.scope):
             return file
         first = path.partition("/")[0]
@@ -180,16 +193,26 @@ class Pages:
         text = f"There is no page at /{path}. {GONE}"
         return failure(request, 404, "Not found", text, start=True)
 
+    def _markdown(self, path: str) -> str | None:
+        """Return the text of a Markdown file that is served here, None if it is anything else or large."""
+        if not path.lower().endswith(".md"):
+            return None
+        found, stat = self._files.lookup_path(path)
+        if stat is None or stat.st_size > MAX_RENDERED:
+            return None
+        return Path(found).read_text(encoding="utf-8", errors="replace")
+
     def _page(self, request: Request, session: Session) -> Response:
         index = page_html(self._workspace)
         if index is None:
             text = "The page is missing from this installation; run: ui-mcp install --force"
             return failure(request, 500, "The page is missing", text)
-        html = self._decorate(index, self._workspace, session.vended)
+        running = self._host.running()
+        html = self._decorate(index, self._workspace, session.vended, running.mcp_port)
         html = with_notice(html, self._workspace)
         # Theme links and notices change while index.html stays the same.
         response = HTMLResponse(html, headers={"Cache-Control": "no-store"})
-        return set_cookie(response, request, self._host.running().sessions, session)
+        return set_cookie(response, request, running.sessions, session)
 
 
 def ui_app(pages: Pages, extra: Sequence[BaseRoute]) -> Starlette:

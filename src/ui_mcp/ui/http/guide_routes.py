@@ -58,14 +58,16 @@ _PAGE = (
 </style>
 </head>
 <body>
-<header><nav aria-label="Where you are">{trail}</nav><select data-theme-switch aria-label="Theme"></select></header>
-<main>
+{header}<main>
 {body}
 </main>
 </body>
 </html>
 """
 )
+_HEADER = """\
+<header><nav aria-label="Where you are">{trail}</nav><select data-theme-switch aria-label="Theme"></select></header>
+"""
 
 
 class GuidePages:
@@ -182,7 +184,16 @@ def _trail(path: str) -> str:
 
 def _page(trail: str, body: str) -> Response:
     title = trail.rpartition(" / ")[2].partition(">")[2].partition("<")[0] or trail.rpartition(" / ")[2]
-    html = _PAGE.format(title=title, trail=trail, body=body)
+    return _response(title, _HEADER.format(trail=trail), body)
+
+
+def document_page(path: str, markdown: str) -> Response:
+    """Return a Markdown file as a page of nothing but its text, for tabs and for the frames of apps."""
+    return _response(escape(path.rpartition("/")[2]), "", rendered(markdown))
+
+
+def _response(title: str, header: str, body: str) -> Response:
+    html = _PAGE.format(title=title, header=header, body=body)
     return HTMLResponse(html, headers={"Cache-Control": "no-store", "Content-Security-Policy": POLICY})
 
 
