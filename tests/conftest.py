@@ -2,7 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -29,6 +34,16 @@ _PROGRAMS = frozenset(
 """Folders whose tests start servers, browsers, JVMs or other people's programs."""
 _PROGRAM_SECONDS = 300
 _QUICK_EXAMPLES = 25
+_WAITS = ("builtins.input", "os.read", "os.write", "socket.", "sqlite3.", "ssl.", "threading.", "time.")
+"""Functions that may wait for a process, the network or a lock. Small files may be read on the event loop."""
+_MAY_WAIT = (
+    ("jsonrpc/pipes.py", "_read"),  # the pipe is ready by then; it is blocking because other processes use it too
+    ("jsonrpc/pipes.py", "_write_some"),
+    ("storage/sqlite.py", "_version"),  # reads shared memory
+    ("subprocess.py", "_execute_child"),  # takes as long as a fork and an exec
+    ("webserver/peer_uid.py", "_by_netlink"),  # the kernel answers at once
+    ("ui/sessions/record.py", "_append"),  # one line into a file
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -89,3 +104,27 @@ def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("CONFIG", "STATE", "DATA"):
             patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
         yield
+
+
+@pytest.fixture(autouse=True)
+def event_loop_never_waits(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let our blocking calls on the event loop raise BlockingError, except where programs are tested from outside."""
+    with ExitStack() as stack:
+        for function in () if _folder(request.path) in _PROGRAMS else _waiting_functions():
+            function.activate()
+            stack.callback(function.deactivate)
+        yield
+
+
+@cache
+def _waiting_functions() -> list[Any]:
+    if find_spec("blockbuster") is None:
+        if os.environ.get("CI"):
+            pytest.fail("blockbuster is missing")
+        return []  # an environment from before it was needed
+    guard = import_module("blockbuster").BlockBuster("ui_mcp")
+    found = [function for name, function in guard.functions.items() if name.startswith(_WAITS)]
+    for function in found:
+        for file, name in _MAY_WAIT:
+            function.can_block_in(file, name)
+    return found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stores import opened
 from ui_mcp import account_seal
 from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.gateway.approvals.store import open_store
@@ -47,11 +48,10 @@ async def test_without_a_home_to_keep_a_key_in_the_store_opens_and_asks_again(
 ) -> None:
     monkeypatch.setattr("os.path.expanduser", lambda path: path.replace("~", home, 1))
     for _ in range(2):
-        store = open_store(str(tmp_path / "approvals.db"))
-        assert await store.rules() == []
-        await store.add_rule(Rule(tool="a", decision="allow"), "me", "1")
-        assert len(await store.rules()) == 1
-        store.close()
+        async with opened(open_store, str(tmp_path / "approvals.db")) as store:
+            assert await store.rules() == []
+            await store.add_rule(Rule(tool="a", decision="allow"), "me", "1")
+            assert len(await store.rules()) == 1
 
 
 @pytest.mark.covers("UI-TRUST-1")

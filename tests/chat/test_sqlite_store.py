@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio import to_thread
 
 from ui_mcp.chat import sqlite_store
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Draft
@@ -15,6 +16,7 @@ from ui_mcp.chat.sqlite_store import SCHEMA, SqliteStore
 from ui_mcp.chat.store import Post, Query
 from ui_mcp.errors import ChatError, ConfigError
 from ui_mcp.storage import sqlite
+from ui_mcp.storage.database import close_database
 from ui_mcp.storage.sqlite import SqliteFile
 
 HELLO = Post(DEFAULT_CONVERSATION, "user", "human", (Draft("hello"),))
@@ -145,7 +147,7 @@ async def test_a_cancelled_post_is_not_written_later(tmp_path: Path) -> None:
 
 
 async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
-    file, values = SqliteFile(tmp_path / "runtime.db", SCHEMA), list[int]()
+    file, values = await to_thread.run_sync(SqliteFile, tmp_path / "runtime.db", SCHEMA), list[int]()
 
     async def write(number: int) -> None:
         sql, row = "INSERT INTO audit VALUES (?, 'somebody', 'asked', '')", (number,)
@@ -160,7 +162,7 @@ async def test_work_that_fails_fails_alone(tmp_path: Path) -> None:
         await write_together(1, 2, 0, 5)
     await write(10)
     kept = await file.lazy(lambda connection: connection.execute("SELECT ts FROM audit ORDER BY ts").fetchall())
-    file.close()
+    await close_database(file)
 
     assert [type(error) for error in failed.value.exceptions] == [ZeroDivisionError]
     assert (sorted(values), kept) == ([1, 2, 5, 10], [(1,), (2,), (5,), (10,)])

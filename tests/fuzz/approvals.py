@@ -12,7 +12,7 @@ from fuzz.border import Border
 from fuzz.mounted import TOOL, Case, Client, Upstream, connect_to
 from fuzz.values import any_json, mutated, text_of
 from ui_mcp.gateway.config.settings import GatewaySettings
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.jsonrpc import messages
 from ui_mcp.validation import read
 
@@ -77,7 +77,7 @@ async def approvals_opened(folder: Path) -> AsyncIterator[Asked]:
         mode="guard",
         approval_timeout=lambda _: 20.0 if _is_yes(asked.reply) else 0.02,  # no one else answers what stays open
     )
-    async with GatewayService(read(GatewaySettings, chosen), around).running() as gateway:
+    async with running_gateway(read(GatewaySettings, chosen), around) as gateway:
         await gateway.sources.ready()
         asked = Asked(gateway, upstream)
         await asked.greet()

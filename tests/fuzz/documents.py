@@ -12,7 +12,7 @@ from fuzz.values import any_json, damage, damaged, mutated, text_of, yaml_of
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
 from ui_mcp.gateway.runner import connector
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import dumps
 from ui_mcp.toolkit.tool import Call
@@ -126,7 +126,7 @@ async def targets_opened(folder: Path) -> AsyncIterator[Targets]:
     good = {"name": "good", "spec": str(folder / "good.json"), "base_url": "http://127.0.0.1:9"}
     settings = read(GatewaySettings, {"targets": [good]})
     around = GatewayContext(folder / "data", folder / "cache", connector())
-    async with GatewayService(settings, around).running() as gateway:
+    async with running_gateway(settings, around) as gateway:
         await gateway.sources.ready()
         yield Targets(gateway, folder)
 

@@ -16,7 +16,7 @@ from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings
 from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.mount_connection import MountHandlers
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client.client import McpClient, Options, ServerRequestHandler
@@ -219,7 +219,7 @@ async def mounted_opened(folder: Path) -> AsyncIterator[Mounted]:
     upstreams = {"good": Upstream(), "bad": Upstream()}
     settings = read(GatewaySettings, {"mcp": {"servers": [{"name": "good", "command": "none"}]}})
     around = GatewayContext(folder / "data", folder / "cache", connect_to(upstreams))
-    async with GatewayService(settings, around).running() as gateway:
+    async with running_gateway(settings, around) as gateway:
         await gateway.sources.ready()
         mounted = Mounted(gateway, upstreams)
         await mounted.client.greet()

@@ -7,7 +7,7 @@ from pathlib import Path
 from gateway.conftest import Recorder, document
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.runner import connector
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.gateway.source import Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Call, ToolResult
@@ -46,7 +46,7 @@ async def gateway(
     settings.setdefault("approvals", {"sync_wait_s": 0.3})
     settings["mcp"] = {"startup_wait_ms": 120_000, **settings.get("mcp", {})}
     around = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
-    async with GatewayService(read(GatewaySettings, settings), around).running() as found:
+    async with running_gateway(read(GatewaySettings, settings), around) as found:
         if ready:
             await found.sources.ready()
         yield found

@@ -11,6 +11,7 @@ import pytest
 
 from gateway.conftest import Recorder, document, json_reply
 from gateway.gateways import THINGS, gateway
+from stores import opened
 from ui_mcp.errors import DeniedError, InvalidArgumentsError
 from ui_mcp.gateway.approvals.model import Approval, Scope
 from ui_mcp.gateway.approvals.service import ApprovalService, Decision
@@ -18,7 +19,7 @@ from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import BackendSettings, GatewaySettings, Rule
 from ui_mcp.gateway.mcp import OwnResources
 from ui_mcp.gateway.mount_connection import MountHandlers
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.mcp_server.connection import ClientConnection
@@ -189,11 +190,10 @@ async def test_an_operation_replaced_while_nothing_ran_is_shown_again(recorder: 
 
 async def answered_elsewhere(folder: Path, row: Approval, **more: Any) -> None:
     """Answer in a process of its own, which knows no tools."""
-    store = open_store(str(folder / "data" / "approvals.db"))
-    await ApprovalService(store).decide(
-        row.id, Decision(**{"decision": "approve", "digest": row.digest, "by": "ann", **more})
-    )
-    store.close()
+    async with opened(open_store, str(folder / "data" / "approvals.db")) as store:
+        await ApprovalService(store).decide(
+            row.id, Decision(**{"decision": "approve", "digest": row.digest, "by": "ann", **more})
+        )
 
 
 @pytest.mark.covers("R-AP-15")
@@ -533,7 +533,7 @@ async def mounted(folder: Path, server: Shifty) -> AsyncIterator[GatewayService]
         "mcp": {"servers": [{"name": "far", "command": "far"}]},
         "policy": {"pin_tools": False},
     }
-    async with GatewayService(read(GatewaySettings, settings), around).running() as found:
+    async with running_gateway(read(GatewaySettings, settings), around) as found:
         await found.sources.ready()
         yield found
 

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 
 from gateway.conftest import MakeTarget, Recorder, document, json_reply
 from gateway.gateways import gateway
 from security.hostile_server import ORDER
-from ui_mcp.app.commands.approvals import ApprovalCommand, _act
+from ui_mcp.app.commands.approvals import ApprovalCommand, act
 from ui_mcp.gateway.sanitize import escape_control, single_line
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.toolkit.tool import Call
@@ -52,8 +53,8 @@ async def test_what_a_person_is_asked_cannot_be_dressed_up(recorder: Recorder, t
     async with gateway(tmp_path, recorder, approvals={"sync_wait_s": 3}) as found:
         await found.enforcer.call("shop__addThing", {"body": {"name": sly}}, Call(client_name=sly, ask_user=ask_user))
     lines = [
-        *(await _act(str(tmp_path / "data" / "approvals.db"), ApprovalCommand("list"))),
-        *(await _act(str(tmp_path / "data" / "approvals.db"), ApprovalCommand("show", (await _first(tmp_path),)))),
+        *(await _act(tmp_path, ApprovalCommand("list"))),
+        *(await _act(tmp_path, ApprovalCommand("show", (await _first(tmp_path),)))),
     ]
 
     assert shown[0].split("\n")[0].endswith("wants to call shop__addThing (writes).")
@@ -83,4 +84,8 @@ async def test_a_documents_words_stay_in_its_own_tools(recorder: Recorder, make_
 
 
 async def _first(folder: Path) -> str:
-    return (await _act(str(folder / "data" / "approvals.db"), ApprovalCommand("list")))[0].split()[0]
+    return (await _act(folder, ApprovalCommand("list")))[0].split()[0]
+
+
+async def _act(folder: Path, command: ApprovalCommand) -> list[str]:
+    return await to_thread.run_sync(act, str(folder / "data" / "approvals.db"), command)

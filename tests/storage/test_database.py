@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
+from stores import opened
 from ui_mcp.errors import AgentError, ConfigError
 from ui_mcp.storage.database import Database, file_of, open_database
 from ui_mcp.storage.schema import Failure, Schema, Transaction
@@ -46,7 +47,7 @@ def database(place: str) -> Iterator[Database]:
 async def test_a_store_is_opened_again_with_its_rows_and_later_columns(database: Database, place: str) -> None:
     assert await database.change(ADD, ("a",)) == 1
 
-    with closing(open_database(place, SCHEMA, SCHEMA)) as again:
+    async with opened(open_database, place, SCHEMA, SCHEMA) as again:
         assert await again.rows(ALL) == [("a", "red")]
 
 
@@ -92,7 +93,7 @@ async def test_a_connection_that_was_cut_is_made_again(postgres_url: Callable[[]
         with psycopg.connect(url, autocommit=True) as admin:
             admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
 
-    with closing(open_database(url, SCHEMA, SCHEMA)) as database:
+    async with opened(open_database, url, SCHEMA, SCHEMA) as database:
         cut()
         assert await database.rows(ALL) == []  # reading is repeated
         cut()

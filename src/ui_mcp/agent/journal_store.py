@@ -11,7 +11,7 @@ from ui_mcp.agent.journal import AgentSummary, Lease, NewEvent, is_gone
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError, JournalError, LeaseLostError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
-from ui_mcp.storage.database import Database, file_of, open_database
+from ui_mcp.storage.database import Database, close_database, file_of, open_database
 from ui_mcp.storage.schema import Cursor, Failure, Schema, T, Transaction
 from ui_mcp.workspace import JOURNAL_FILE
 
@@ -141,7 +141,7 @@ class JournalStore:
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await to_thread.run_sync(opened.close)
+            await close_database(opened)
 
     def _check_lease(self, found: Transaction, agent: str, lease: Lease) -> None:
         rows = self._execute(found, "SELECT holder, fence FROM {t}leases WHERE agent = ? {lock}", agent).fetchall()

@@ -14,6 +14,7 @@ from anyio import to_thread
 from ui_mcp.chat.message import Clock, Draft, Message, Page, Posted, Window, next_id, now_us
 from ui_mcp.chat.store import LOOKED_AT, Post, Query, SmallTables, Stage, storage_error, taken, window
 from ui_mcp.errors import ChatError
+from ui_mcp.storage.database import close_database
 from ui_mcp.storage.schema import Schema
 from ui_mcp.storage.sqlite import CommitWatcher, SqliteFile, prepare
 
@@ -63,12 +64,16 @@ class SqliteStore(SmallTables):
         Raises:
             ChatError: the file cannot be used.
         """
-        file = await to_thread.run_sync(SqliteFile, path, SCHEMA)
-        return cls(file, CommitWatcher(path, file.wakeup, poll), clock)
+
+        def connect() -> SqliteStore:
+            file = SqliteFile(path, SCHEMA)
+            return cls(file, CommitWatcher(path, file.wakeup, poll), clock)
+
+        return await to_thread.run_sync(connect)
 
     async def close(self) -> None:
         self._watcher.close()
-        self._file.close()
+        await close_database(self._file)
 
     async def append(self, post: Post) -> Sequence[Posted]:
         posted = await self._file.durable(lambda connection: append(connection, post, self._clock))

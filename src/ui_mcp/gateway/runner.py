@@ -18,7 +18,7 @@ from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.configuration import GatewayOptions, Stamp, configuration, may_be_secret, read_stamp
 from ui_mcp.gateway.config.settings import BackendSettings, Mode
 from ui_mcp.gateway.mount_connection import Connect, Connection, MountHandlers
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.isolation import Boundary
 from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
@@ -145,8 +145,7 @@ async def open_gateway(
         approval_timeout=approval_timeout
         or (_approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
-    gateway = GatewayService(settings, context)
-    async with gateway.running(), anyio.create_task_group() as tasks:
+    async with running_gateway(settings, context) as gateway, anyio.create_task_group() as tasks:
         if approval_timeout is None:  # else the program has a page of its own
             tasks.start_soon(page.open_when_asked, gateway)
         if read.file is not None:

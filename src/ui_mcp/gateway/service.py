@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from ui_mcp.discovery import lazy
@@ -39,6 +40,7 @@ from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger, masking
+from ui_mcp.storage.database import close_database
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
@@ -72,6 +74,15 @@ class GatewayContext:
     """Returns how many seconds a call waits for an answer of a person; None waits without limit."""
     where: Callable[[], str] = lambda: ""  # the address of the approvals page, "" while there is none
     secrets: tuple[str, ...] = ()  # values of the configuration that are masked everywhere
+
+
+@asynccontextmanager
+async def running_gateway(settings: GatewaySettings, context: GatewayContext) -> AsyncIterator["GatewayService"]:
+    """Run a gateway for the length of the block."""
+    # In a thread: the approvals store is opened, which waits while another process changes its schema.
+    gateway = await to_thread.run_sync(GatewayService, settings, context)
+    async with gateway.running():
+        yield gateway
 
 
 class GatewayService:
@@ -203,7 +214,7 @@ class GatewayService:
         """Start all sources, and stop them at the end of the block."""
         async with AsyncExitStack() as stack:
             stack.enter_context(masking(self.masker.text))
-            stack.callback(self.store.close)
+            stack.push_async_callback(close_database, self.store)
             stack.callback(self._audit.close)
             await self.approvals.recover()  # before any call of this process runs
             await self.refresh_rules()

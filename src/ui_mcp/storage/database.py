@@ -6,12 +6,24 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from anyio import CancelScope, to_thread
+
 from ui_mcp.errors import ConfigError
 from ui_mcp.jsontypes import Json
 from ui_mcp.storage.schema import Schema, T, Transaction
 from ui_mcp.storage.sqlite import SqliteFile
 
 INSTALL_DRIVER = "pip install 'psycopg[binary]' psycopg-pool"
+
+
+async def close_database(database: "Closeable") -> None:
+    """Close a database, also in a task that is being cancelled; the writer's last commit may take a while."""
+    with CancelScope(shield=True):
+        await to_thread.run_sync(database.close)
+
+
+class Closeable(Protocol):
+    def close(self) -> None: ...
 
 
 class Database(Protocol):

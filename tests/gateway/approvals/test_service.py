@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from gateway.conftest import Recorded, Recorder, json_reply
 from gateway.conftest import Reply as HttpReply
 from gateway.gateways import gateway
+from stores import opened
 from ui_mcp import account_seal
 from ui_mcp.errors import (
     AlreadyDecidedError,
@@ -322,14 +323,13 @@ async def test_answers_and_rules_of_another_process_are_heard_without_looking_fo
     recorder.default = json_reply({"id": 7})
     async with gateway(tmp_path, recorder) as found:
         row = await asked(found)
-        elsewhere = open_store(str(tmp_path / "data" / "approvals.db"))
-        await ApprovalService(elsewhere).decide(row.id, Decision("approve", row.digest, "ann", scope="always"))
-        with anyio.fail_after(60):
-            ran = await outcome(found, row)
-            await heard(found, rules=1)
-            await elsewhere.remove_rule((await elsewhere.rules())[0][0])
-            await heard(found, rules=0)
-        elsewhere.close()
+        async with opened(open_store, str(tmp_path / "data" / "approvals.db")) as elsewhere:
+            await ApprovalService(elsewhere).decide(row.id, Decision("approve", row.digest, "ann", scope="always"))
+            with anyio.fail_after(60):
+                ran = await outcome(found, row)
+                await heard(found, rules=1)
+                await elsewhere.remove_rule((await elsewhere.rules())[0][0])
+                await heard(found, rules=0)
 
     assert ran.structured == {"id": 7}
 
@@ -343,7 +343,7 @@ async def heard(found: GatewayService, rules: int) -> None:
 @pytest.mark.covers("R-AP-6")
 async def test_an_answer_of_another_process_is_announced_however_early_it_comes(tmp_path: Path) -> None:
     heard: list[str] = []
-    with closing(open_store(str(tmp_path / "approvals.db"))) as store:
+    async with opened(open_store, str(tmp_path / "approvals.db")) as store:
         approvals = ApprovalService(store, announce=heard.append)
         row = await approvals.ask(approvals.new(principal="p", server="s", tool="t", arguments={}, lifetime=60))
         await ApprovalService(store).decide(row.id, Decision("deny_continue", row.digest, "ann"))
@@ -588,12 +588,11 @@ async def test_a_store_that_somebody_else_made_answers_no_question(
 ) -> None:
     async with gateway(tmp_path, recorder) as found:
         waiting = await asked(found)
-    shipped = open_store(str(tmp_path / "data/approvals.db"))
-    await shipped.swap(waiting, replace(waiting, status="approved", decision="approve", decided_by="them"))
-    await shipped.add_rule(Rule(tool="shop__deleteThing", decision="allow"), "them", waiting.id)
-    seal = await shipped.key()
-    assert len(await shipped.rules()) == 1
-    shipped.close()
+    async with opened(open_store, str(tmp_path / "data/approvals.db")) as shipped:
+        await shipped.swap(waiting, replace(waiting, status="approved", decision="approve", decided_by="them"))
+        await shipped.add_rule(Rule(tool="shop__deleteThing", decision="allow"), "them", waiting.id)
+        seal = await shipped.key()
+        assert len(await shipped.rules()) == 1
 
     monkeypatch.setattr(account_seal, "key_file", lambda: tmp_path / "another account/seal.key")
     async with gateway(tmp_path, recorder) as found:

@@ -64,7 +64,7 @@ class Approvals(RuleBasedStateMachine):
         super().__init__()
         self._folder = TemporaryDirectory(dir=MEMORY)
         self._loop = asyncio.Runner()
-        self.api = self._do(self._opened())
+        self.api = Judged(Path(self._folder.name))
         self.api.adopt(MEANINGS[0])
         self.once: Counter[Sent] = Counter()
         """Requests that a person saw and said yes to, as often as that happened."""
@@ -75,9 +75,6 @@ class Approvals(RuleBasedStateMachine):
 
     def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._loop.run(work)
-
-    async def _opened(self) -> Judged:
-        return Judged(Path(self._folder.name))
 
     def teardown(self) -> None:
         self.api.end()

@@ -15,7 +15,7 @@ from agreeing import agree_to_gateway
 from integration.gateway_service.nlui_client import NluiClient
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.runner import connector, follow_file
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, running_gateway
 from ui_mcp.jsontypes import Json, JsonObject
 
 ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
@@ -59,7 +59,7 @@ async def test_a_configuration_saved_while_the_gateway_starts_takes_effect(tmp_p
     file.write_text("policy: {mode: host}\n")
 
     around = GatewayContext(tmp_path / "data", tmp_path / "cache", connector())
-    async with GatewayService(read.settings, around).running() as gateway, anyio.create_task_group() as tasks:
+    async with running_gateway(read.settings, around) as gateway, anyio.create_task_group() as tasks:
         tasks.start_soon(follow_file, gateway, file, read.stamp)
         with anyio.fail_after(60):
             while gateway.settings.policy.mode != "host":

@@ -7,7 +7,7 @@ import anyio
 
 from ui_mcp.gateway.config.settings import GatewaySettings
 from ui_mcp.gateway.runner import connector
-from ui_mcp.gateway.service import GatewayContext, GatewayService
+from ui_mcp.gateway.service import GatewayContext, running_gateway
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.validation import read
 
@@ -27,7 +27,7 @@ def settings_of(store: str, log: str) -> JsonObject:
 async def main(folder: Path, *words: str) -> None:
     store, log, *code = words
     context = GatewayContext(folder / "data", folder / "cache", connector(), mode="guard")
-    async with GatewayService(read(GatewaySettings, settings_of(store, log)), context).running() as gateway:
+    async with running_gateway(read(GatewaySettings, settings_of(store, log)), context) as gateway:
         print(await (await gateway.scripts()).start(code[0], "local") if code else "up", flush=True)
         await anyio.sleep_forever()
 

@@ -2,6 +2,7 @@
 
 import getpass
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -70,28 +71,25 @@ def act(place: str, command: ApprovalCommand) -> list[str]:
     """Run a command on the store at `place` and return the lines to print."""
     if (file := file_of(place)) is not None and not file.is_file():
         raise ConfigError(f"There is no approvals store {place}\nName the gateway's store with --store.")
-    return anyio.run(_act, place, command)
+    with closing(open_store(place)) as store:
+        return anyio.run(_act, store, command)
 
 
-async def _act(place: str, command: ApprovalCommand) -> list[str]:
-    store = open_store(place)
+async def _act(store: ApprovalStore, command: ApprovalCommand) -> list[str]:
     service = ApprovalService(store)
-    try:
-        match command.action:
-            case "list":
-                return [_line(row) for row in await service.pending()] or ["Nothing is pending."]
-            case "rules":
-                rules = await store.rules()
-                texts = [f"{number}: {dumps(to_json(rule))}" for number, rule in rules]
-                return texts or ["There are no rules."]
-            case "forget":
-                return [await _remove_rule(store, _number(one)) for one in _named(command)]
-            case "show":
-                return [escape_control(dumps((await _one(service, prefix)).to_json())) for prefix in _named(command)]
-            case _:
-                return await _answers(service, command)
-    finally:
-        store.close()
+    match command.action:
+        case "list":
+            return [_line(row) for row in await service.pending()] or ["Nothing is pending."]
+        case "rules":
+            rules = await store.rules()
+            texts = [f"{number}: {dumps(to_json(rule))}" for number, rule in rules]
+            return texts or ["There are no rules."]
+        case "forget":
+            return [await _remove_rule(store, _number(one)) for one in _named(command)]
+        case "show":
+            return [escape_control(dumps((await _one(service, prefix)).to_json())) for prefix in _named(command)]
+        case _:
+            return await _answers(service, command)
 
 
 async def _answers(service: ApprovalService, command: ApprovalCommand) -> list[str]:
