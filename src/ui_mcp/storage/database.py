@@ -16,14 +16,14 @@ from ui_mcp.storage.sqlite import SqliteFile
 INSTALL_DRIVER = "pip install 'psycopg[binary]' psycopg-pool"
 
 
-async def close_database(database: "Closeable") -> None:
+class Closeable(Protocol):
+    def close(self) -> None: ...
+
+
+async def close_database(database: Closeable) -> None:
     """Close a database, also in a task that is being cancelled; the writer's last commit may take a while."""
     with CancelScope(shield=True):
         await to_thread.run_sync(database.close)
-
-
-class Closeable(Protocol):
-    def close(self) -> None: ...
 
 
 class Database(Protocol):

@@ -68,6 +68,7 @@ class LazyToolset:
     """A toolset that `build` creates on first use; calls wait for `ready`, listing does not.
 
     `recorded` returns the tools that it would list, so that listing them need not create it; None if not known.
+    `choose` returns those of them that a client is shown; it can call the others all the same.
     """
 
     def __init__(
@@ -75,14 +76,17 @@ class LazyToolset:
         build: Callable[[], Toolset],
         ready: Callable[[], Awaitable[None]],
         recorded: Callable[[], Sequence[Tool] | None] = lambda: None,
+        choose: Callable[[Sequence[Tool], Call], Sequence[Tool]] = lambda tools, _: tools,
     ) -> None:
         self._toolset = _Once(build)
         self._ready = ready
         self._recorded = recorded
+        self._choose = choose
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         recorded = self._recorded()
-        return await (await self._toolset.get()).tools(call) if recorded is None else recorded
+        tools = await (await self._toolset.get()).tools(call) if recorded is None else recorded
+        return self._choose(tools, call)
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         await self._ready()

@@ -12,7 +12,7 @@ from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
 from ui_mcp.mcp_server.results import OverflowFiles
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
-from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Combined, LazyResources, LazyToolset, Toolset
 from ui_mcp.ui import resources as resource_modules
 from ui_mcp.ui.base_dir.install_plan import with_directory
@@ -50,7 +50,12 @@ def ui_definition(
 ) -> ServerDefinition:
     """Build the definition of the UI server; the gateway's tools, if any, come last."""
     resources = LazyResources(lambda: ui_resources(host, announcements), host.wait_configured)
-    own = Chosen(LazyToolset(lambda: all_tools(host, resources=resources), host.wait_configured, recorded_tools), host)
+    own = LazyToolset(
+        lambda: all_tools(host, resources=resources),
+        host.wait_configured,
+        recorded_tools,
+        lambda tools, call: host.tool_groups.listed(tools, call, host.tool_list()),
+    )
     return ServerDefinition(
         name="ui-mcp",
         title="UI for agents",
@@ -72,20 +77,6 @@ def instructions(host: UiServer) -> str:
     """Return what models should know, with the real base directory."""
     given = host.state.given if isinstance(host.state, Unconfigured) else host.state.workspace.given
     return INSTRUCTIONS.replace("{base_dir}", given or default_dir())
-
-
-class Chosen:
-    """The tools of the UI server, of which a client is shown those that it should load."""
-
-    def __init__(self, toolset: Toolset, host: UiServer) -> None:
-        self._toolset = toolset
-        self._host = host
-
-    async def tools(self, call: Call) -> Sequence[Tool]:
-        return self._host.tool_groups.listed(await self._toolset.tools(call), call, self._host.tool_list())
-
-    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
-        return await self._toolset.call(name, arguments, call)
 
 
 def _max_result_chars(host: UiServer) -> int:

@@ -9,23 +9,34 @@ address_of() {
   echo "http://127.0.0.1:$(cat "$1/mcp-port")"
 }
 
-# get URL [TOKEN_FILE]: print the body, then the HTTP status on a line of its own; fail without an answer.
-# It becomes the program that asks, so that a signal reaches it: call it in $(…) or in the background only.
-get() {
-  token=""
-  if [ -n "${2:-}" ] && [ -r "$2" ]; then token=$(cat "$2"); fi
+# ask METHOD URL [TOKEN_FILE [NAME=VALUE ...]]: print the body, then the HTTP status on a line of its own; fail without
+# an answer. It becomes the program that asks, so that a signal reaches it: call it in $(…) or in the background only.
+ask() {
+  method=$1 url=$2 token=""
+  if [ -n "${3:-}" ] && [ -r "$3" ]; then token=$(cat "$3"); fi
+  if [ $# -gt 3 ]; then shift 3; else shift $#; fi
   if command -v curl >/dev/null 2>&1; then
+    if [ "$method" = POST ]; then
+      for pair in "$@"; do
+        shift
+        set -- "$@" --data-urlencode "$pair"
+      done
+      [ $# -gt 0 ] || set -- --data ""
+      set -- --header "X-Ui-Mcp: 1" "$@"
+    fi
     [ -z "$token" ] || token="header = \"Authorization: Bearer $token\""
     # The token goes through stdin: arguments are visible to other users.
-    exec curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$1" <<END
+    exec curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$@" "$url" <<END
 $token
 END
   elif command -v python3 >/dev/null 2>&1; then
     TOKEN=$token
     export TOKEN
     exec python3 -c '
-import os, sys, urllib.error, urllib.request
-request = urllib.request.Request(sys.argv[1])
+import os, sys, urllib.error, urllib.parse, urllib.request
+method, url, *pairs = sys.argv[1:]
+data = urllib.parse.urlencode([pair.partition("=")[::2] for pair in pairs]).encode() if method == "POST" else None
+request = urllib.request.Request(url, data, {"X-Ui-Mcp": "1"})
 if os.environ["TOKEN"]:
     request.add_header("Authorization", "Bearer " + os.environ["TOKEN"])
 try:
@@ -35,17 +46,17 @@ except urllib.error.HTTPError as error:
 except OSError:
     sys.exit(7)
 sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
-' "$1"
+' "$method" "$url" "$@"
   else
     echo "Neither curl nor python3 is here" >&2
     return 127
   fi
 }
 
-# answer_to URL TOKEN_FILE FILE: as get, into FILE; meanwhile a signal runs the caller's trap at once.
+# answer_to URL TOKEN_FILE FILE: get, into FILE; meanwhile a signal runs the caller's trap at once.
 request=""
 answer_to() {
-  get "$1" "$2" >"$3" &
+  ask GET "$1" "$2" >"$3" &
   request=$!
   echo "$request" >"$3.pid"
   wait "$request"
@@ -62,38 +73,7 @@ end_request() {
 
 # post URL TOKEN_FILE [NAME=VALUE ...]: call a tool; print its answer, or report its error on stderr and fail.
 post() {
-  url=$1 token=""
-  if [ -r "$2" ]; then token=$(cat "$2"); fi
-  shift 2
-  if command -v curl >/dev/null 2>&1; then
-    for pair in "$@"; do
-      shift
-      set -- "$@" --data-urlencode "$pair"
-    done
-    [ $# -gt 0 ] || set -- --data ""
-    set -- --header "X-Ui-Mcp: 1" "$@"
-    answer=$({ [ -z "$token" ] || printf 'header = "Authorization: Bearer %s"\n' "$token"; } |
-      curl --silent --noproxy '*' --max-time 180 --write-out '\n%{http_code}\n' --config - "$@" "$url") ||
-      { echo "No answer from $url" >&2; return 1; }
-  elif command -v python3 >/dev/null 2>&1; then
-    answer=$(TOKEN=$token python3 -c '
-import os, sys, urllib.error, urllib.parse, urllib.request
-pairs = [pair.partition("=")[::2] for pair in sys.argv[2:]]
-request = urllib.request.Request(sys.argv[1], urllib.parse.urlencode(pairs).encode(), {"X-Ui-Mcp": "1"})
-if os.environ["TOKEN"]:
-    request.add_header("Authorization", "Bearer " + os.environ["TOKEN"])
-try:
-    answer = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=180)
-except urllib.error.HTTPError as error:
-    answer = error
-except OSError:
-    sys.exit(7)
-sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
-' "$url" "$@") || { echo "No answer from $url" >&2; return 1; }
-  else
-    echo "Neither curl nor python3 is here" >&2
-    return 127
-  fi
+  answer=$(ask POST "$@") || { echo "No answer from $1" >&2; return 1; }
   case $(printf '%s\n' "$answer" | tail -n 1) in
     200) printf '%s\n' "$answer" | sed '$d' ;;
     *) printf '%s\n' "$answer" | sed '$d' >&2; return 1 ;;
@@ -102,7 +82,7 @@ sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
 
 # show URL [TOKEN_FILE]: print the body of a good answer; report any other on stderr and fail.
 show() {
-  answer=$(get "$1" "${2:-}") || { echo "No answer from $1" >&2; return 1; }
+  answer=$(ask GET "$1" "${2:-}") || { echo "No answer from $1" >&2; return 1; }
   status=$(printf '%s\n' "$answer" | tail -n 1)
   case $status in
     200) printf '%s\n' "$answer" | sed '$d' ;;
