@@ -55,9 +55,7 @@ class ServerSettings(Section):
     host: Annotated[str, "Address all listeners bind."] = "127.0.0.1"
     port: Annotated[int | None, "UI port of `serve` (8000).", Limit(ge=0, le=65535)] = None
     mcp_port: Annotated[int | None, "MCP port of `serve` (8001).", Limit(ge=0, le=65535)] = None
-    person_port: Annotated[
-        int | None, "Port of the person's own page (`serve`: 8002, or a free one).", Limit(ge=0, le=65535)
-    ] = None
+    person_port: Annotated[int | None, "Port of the person's page (8002, or a free one).", Limit(ge=0, le=65535)] = None
     allowed_hosts: Annotated[
         tuple[str, ...], "Host headers accepted besides the loopback names; links carry the first one."
     ] = ()
@@ -89,6 +87,7 @@ class SessionSettings(Section):
 
     timeout: Annotated[Seconds, "Idle time after which a session ends; 0 = never."] = 86400.0
     root: Annotated[Literal["shared", "new"], "`/` opens session 1, or makes a new one."] = "shared"
+    journal: Annotated[Literal["off", "normal", "full"], "Save apps' state; `full`: also for power cuts."] = "normal"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ UiMcpError
 │   ├── LuaTimeoutError
 │   └── LuaMemoryError
 ├── SessionGoneError         the session ended while work was waiting for it
+├── StateStoreError          the state of a session cannot be saved or read
 ├── ViewdefError             a template cannot be compiled
 ├── WireError                a frame or message cannot be decoded
 ├── ChatError                posting to or reading from a conversation failed
@@ -165,6 +166,12 @@ class SessionGoneError(UiMcpError):
     """The session ended while work was waiting for it."""
 
     code = "session-gone"
+
+
+class StateStoreError(UiMcpError):
+    """The state of a session cannot be saved or read."""
+
+    code = "state_store"
 
 
 class ViewdefError(UiMcpError):

@@ -19,6 +19,7 @@ NOTICE_RESTARTED = "session_restarted"
 NOTICE_LOAD_ERROR = "load_error"
 NOTICE_LOADED = "load_recovered"
 NOTICE_ENDED = "session_ended"
+NOTICE_UNSAVED = "state_not_saved"
 NOTICE_REFUSED = "permission_denied"
 
 
@@ -55,6 +56,10 @@ class Op(StrEnum):
     """Return mcp.state, else mcp.value."""
     VARIABLES = "variables"
     """Return the list of all variables."""
+    CHANGES = "changes"
+    """(whole) Return what has changed since the last time, or the whole state. Result: records (state.lua)."""
+    RESTORE = "restore"
+    """(text) Bring the state back that the records describe. Result: what could not be restored, a list of texts."""
 
 
 class OutputKind(StrEnum):
@@ -103,6 +108,8 @@ class MessageType(StrEnum):
     """A variable or a message failed."""
     VIEW = "view"
     """Put a finished view into a position; only after watch with expand."""
+    SAVED = "saved"
+    """The effects of the first frames that the page has sent on this connection are saved."""
     LOOK = "look"
     """Ask the page what it shows."""
     LOOKED = "looked"

@@ -4,6 +4,7 @@ import type {
   MESSAGE_CREATE,
   MESSAGE_DESTROY,
   MESSAGE_ERROR,
+  MESSAGE_SAVED,
   MESSAGE_UNWATCH,
   MESSAGE_UPDATE,
   MESSAGE_VIEW,
@@ -39,6 +40,7 @@ export type ServerMessage =
   | { type: typeof MESSAGE_UPDATE; data: Update }
   | { type: typeof MESSAGE_DESTROY; data: { varId: number } }
   | { type: typeof MESSAGE_ERROR; data: Failure }
+  | { type: typeof MESSAGE_SAVED; data: { frames: number } }
   | { type: typeof MESSAGE_VIEW; data: ViewPlacement };
 
 export type PageMessage =

@@ -5,6 +5,7 @@ import { banner } from "./page/banner";
 import { notify, removeNotice } from "./page/notices";
 import { showEnded } from "./page/status_pages";
 import { errorTips } from "./page/tip";
+import { unsaved } from "./page/unsaved";
 import { setTheme } from "./theme/theme";
 import { connect, type Connection } from "./transport/connection";
 import type { Dial } from "./transport/transport";
@@ -22,6 +23,7 @@ export interface StartOptions {
 
 export function start({ root, dial, probe, define }: StartOptions): Connection {
   const showStatus = banner(() => connection.retry());
+  const unsavedMark = unsaved();
   let ended = false;
   const end = (reason: string): void => {
     if (!ended) {
@@ -31,8 +33,15 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
     }
   };
   const app = new App(root, {
-    deliver: (frame) => connection.send(frame),
+    deliver(frame) {
+      const delivered = connection.send(frame);
+      if (delivered) {
+        unsavedMark.sent();
+      }
+      return delivered;
+    },
     define,
+    saved: (frames) => unsavedMark.saved(frames),
     notice: (level, text, code) => {
       if (code === NOTICE_ENDED) {
         end(level === "error" ? text : "");
@@ -46,7 +55,10 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
   const connection: Connection = connect(
     dial,
     {
-      opened: (requested) => app.opened(requested),
+      opened(requested) {
+        unsavedMark.reset(requested ? 1 : 0);
+        app.opened(requested);
+      },
       frame: (text) => (isQuery(text) ? void answerQuery(text, (frame) => connection.send(frame)) : app.receive(text)),
       status(status, reason) {
         showStatus(status);

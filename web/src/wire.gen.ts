@@ -17,6 +17,7 @@ export const NOTICE_RESTARTED = "session_restarted";
 export const NOTICE_LOAD_ERROR = "load_error";
 export const NOTICE_LOADED = "load_recovered";
 export const NOTICE_ENDED = "session_ended";
+export const NOTICE_UNSAVED = "state_not_saved";
 export const NOTICE_REFUSED = "permission_denied";
 
 export const MESSAGE_CREATE = "create";
@@ -26,6 +27,7 @@ export const MESSAGE_WATCH = "watch";
 export const MESSAGE_UNWATCH = "unwatch";
 export const MESSAGE_ERROR = "error";
 export const MESSAGE_VIEW = "view";
+export const MESSAGE_SAVED = "saved";
 export const MESSAGE_LOOK = "look";
 export const MESSAGE_LOOKED = "looked";
 

@@ -87,6 +87,7 @@ async def _serve_on_ports(
         listen_ports.ui = _or(config.server.port, UI_PORT)
         listen_ports.person = PERSON_PORT
         listen_ports.mcp, listen_ports.mcp_is_open = port_of(mcp), True
+        host.resumes = True
         running = await host.start()
         listen_ports.ui, listen_ports.person = _port(running.url), _port(running.person_url)
         with token_file(configured.workspace) if config.server.require_token else nullcontext() as token:

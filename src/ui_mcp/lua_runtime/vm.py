@@ -44,6 +44,9 @@ MODULES = (
     "listing",
     "server_variables",
     "markdown",
+    "state_values",
+    "state",
+    "restore",
     "main",
 )
 """The engine's files in load order; the last one returns the entry point."""
@@ -92,7 +95,12 @@ class LuaRuntime:
         )
         verify(self.lua)
         self._set_host, load = self.lua.execute(_BOOT)
-        for name, service in {"clock": time.monotonic, "begin": self._begin, "finish": self._finish}.items():
+        for name, service in {
+            "clock": time.monotonic,
+            "time": time.time,
+            "begin": self._begin,
+            "finish": self._finish,
+        }.items():
             self.set_global(name, service)
         *_, (self.entry_point, self._limit) = [load(_source(name), name.encode()) for name in modules]
         self.lua.execute(b"collectgarbage()")

@@ -38,8 +38,11 @@ class Database(Protocol):
 
     async def rows(self, statement: str, values: Sequence[Json] = ()) -> list[tuple[Any, ...]]: ...
 
-    async def transaction(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a worker thread and commit what it did, or nothing if it raises; it may be run again."""
+    async def transaction(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
+        """Run `work` in a worker thread and commit what it did, or nothing if it raises; it may be run again.
+
+        Unless `durable`, a power cut may undo it; a crash of this process does not.
+        """
         ...
 
     def listen(self) -> float:

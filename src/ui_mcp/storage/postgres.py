@@ -242,9 +242,11 @@ class PostgresDatabase:
     async def rows(self, statement: str, values: Sequence[Json] = ()) -> list[tuple[Any, ...]]:
         return await self._run(lambda found: found.execute(statement, values).fetchall(), retry=True)
 
-    async def transaction(self, work: Callable[[Transaction], T]) -> T:
+    async def transaction(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
         def commit(found: _Transaction) -> T:
             with self._connection.transaction():
+                if not durable:
+                    found.execute("SET LOCAL synchronous_commit TO off")
                 return work(found)
 
         return await self._run(commit)

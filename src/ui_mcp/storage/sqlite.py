@@ -290,8 +290,8 @@ class SqliteFile:
     async def rows(self, statement: str, values: Sequence[Json] = ()) -> list[tuple[Any, ...]]:
         return await self.read(lambda connection: connection.execute(statement, values).fetchall())
 
-    async def transaction(self, work: Callable[[Transaction], T]) -> T:
-        return await self.durable(work)
+    async def transaction(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
+        return await self._writer.run(work, durable=durable)
 
     def listen(self) -> float:
         return NOTIFIED_SECONDS if self.wakeup.listen() else POLL_SECONDS

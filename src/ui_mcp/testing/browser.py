@@ -29,6 +29,8 @@ class Page:
         self.notices: list[JsonObject] = []
         self.frames: list[str] = []
         """Every frame as received."""
+        self.saved = 0
+        """How many of the page's frames have effects that are saved."""
         self.viewdefs: dict[str, Template] = {}
 
     def apply(self, frame: str) -> None:
@@ -51,6 +53,8 @@ class Page:
                 self._fail(data)
             case {"type": MessageType.DESTROY, "data": data}:
                 self.variables.pop(data["varId"], None)
+            case {"type": MessageType.SAVED, "data": {"frames": int(frames)}}:
+                self.saved = frames
             case _:
                 raise AssertionError(f"The server sent something unknown: {message!r}")
 

@@ -118,19 +118,20 @@ def test_a_reload_in_an_ended_session_says_so_and_opens_no_further_socket(
     console.clear()
 
 
-@pytest.mark.covers("UI-WIRE-13")
-def test_a_killed_session_comes_back_with_its_app_and_tells_the_person(counter: Server, page: Page) -> None:
+@pytest.mark.covers("UI-WIRE-13", "STATE-1")
+def test_a_killed_session_comes_back_with_its_state_and_tells_the_person(counter: Server, page: Page) -> None:
     page.goto(counter.url)
     page.locator("#up").click()
     expect(page.locator("#count")).to_have_text("1")
+    wait_until(lambda: "unsaved" not in counter.call("ui_status"))
 
     for child in counter.children():
         os.kill(child, signal.SIGKILL)
 
-    expect(page.locator(".ui-notice").first).to_contain_text("started again")
-    expect(page.locator("#count")).to_have_text("0")
-    page.locator("#up").click()
+    expect(page.locator(".ui-notice").first).to_contain_text("continues where it was")
     expect(page.locator("#count")).to_have_text("1")
+    page.locator("#up").click()
+    expect(page.locator("#count")).to_have_text("2")
     assert {"app": "ui-mcp", "event": "session_restarted"}.items() <= counter.call("ui_wait", timeout=20)[0].items()
 
 

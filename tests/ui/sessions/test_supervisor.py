@@ -2,12 +2,16 @@
 
 import os
 import signal
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from anyio import create_task_group, fail_after
 from anyio.lowlevel import checkpoint
 
+from ui_mcp.config import SessionSettings
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.worker_process import ProcessWorker
@@ -16,7 +20,7 @@ from ui_mcp.testing.project import open_sessions, settings
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.wire import RESTARTED, SESSION_ENDED, Op
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import STATE_FILE, Workspace
 
 APP = 'Note = session:prototype("Note", { title = "draft" })\nif not session.reloading then note = Note:new() end'
 VIEW = '<template><b ui-value="title"></b></template>'
@@ -65,19 +69,74 @@ def told(session: Session) -> list[JsonObject]:
 async def test_a_killed_worker_is_replaced_with_the_same_ids_and_events(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
     secret = session.secret
-    await session.run_lua("x = 1 mcp.pushState({n = 1})")
+    await session.run_lua("mcp.pushState({n = 1})")
 
     await killed(session)
 
     assert sessions.get(secret) is session
-    assert await session.run_lua("return x") == "null"
+    await session.run_lua("return 1")
     [first, second] = told(session)
     assert first == {"n": 1}
     assert (second["app"], second["event"], second["restarted"]) == ("ui-mcp", "session_restarted", True)
 
 
-async def test_the_page_is_told_and_finds_its_app_again(sessions: SessionRegistry) -> None:
+async def saved(session: Session) -> None:
+    with fail_after(60):
+        while session.unsaved:
+            await checkpoint()
+
+
+@pytest.mark.covers("STATE-1")
+async def test_what_was_saved_is_there_after_a_crash_and_the_page_shows_it(sessions: SessionRegistry) -> None:
     session = sessions.get("1")
+    await session.display("note")
+    async with open_page(session) as browser:
+        await session.run_lua("note.title = 'changed' note.me = note")
+        await saved(session)
+        await killed(session)
+        await browser.until_closed()
+        assert (browser.page.notices[-1]["code"], browser.page.notices[-1]["level"]) == ("session_restarted", "info")
+
+    async with open_page(session) as browser:
+        assert browser.text == "changed"
+    assert await session.run_lua("return note.me == note and mcp.value == note") == "true"
+    assert [event["restored"] for event in told(session)] == [True]
+
+
+@pytest.mark.covers("STATE-1")
+async def test_a_page_learns_how_many_of_its_frames_are_saved(sessions: SessionRegistry) -> None:
+    session = sessions.get("1")
+    await session.display("note")
+    async with open_page(session) as browser:
+        await browser.until(lambda: browser.page.saved)
+
+
+@pytest.mark.covers("STATE-1")
+async def test_a_session_that_ends_in_order_leaves_nothing_in_the_journal(
+    sessions: SessionRegistry, workspace: Workspace
+) -> None:
+    session = await sessions.create()
+    await session.run_lua("x = 1")
+    await saved(session)
+
+    await sessions.destroy(session)
+
+    with closing(sqlite3.connect(workspace.state_dir / STATE_FILE)) as store:
+        assert store.execute("SELECT count(*) FROM state_journal").fetchone() == (0,)
+
+
+@pytest.fixture
+async def forgetful_sessions(workspace: Workspace) -> AsyncIterator[SessionRegistry]:
+    (workspace.apps / "note" / "viewdefs").mkdir(parents=True)
+    (workspace.apps / "note" / "app.lua").write_text(APP)
+    (workspace.apps / "note" / "viewdefs" / "Note.DEFAULT.html").write_text(VIEW)
+    config = replace(settings(host="process"), session=SessionSettings(journal="off"))
+    async with open_sessions(workspace, config) as sessions:
+        yield sessions
+
+
+async def test_without_a_journal_the_page_is_told_and_finds_its_app_again(forgetful_sessions: SessionRegistry) -> None:
+    session = forgetful_sessions.get("1")
     await session.display("note")
     async with open_page(session) as browser:
         assert browser.text == "draft"

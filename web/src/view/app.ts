@@ -6,6 +6,7 @@ import { Outbox } from "../transport/outbox";
 import {
   MESSAGE_DESTROY,
   MESSAGE_ERROR,
+  MESSAGE_SAVED,
   MESSAGE_UPDATE,
   MESSAGE_VIEW,
   MESSAGE_WATCH,
@@ -25,6 +26,8 @@ export interface AppHooks {
   /** Load the definitions of custom elements. */
   define(tags: ReadonlySet<string>): void;
   notice(level: string, text: string, code: string): void;
+  /** The effects of the first `frames` of this connection are saved. */
+  saved(frames: number): void;
 }
 
 export class App implements PageContext {
@@ -135,6 +138,9 @@ export class App implements PageContext {
         break;
       case MESSAGE_ERROR:
         this.fail(message.data);
+        break;
+      case MESSAGE_SAVED:
+        this.hooks.saved(message.data.frames);
         break;
     }
   }

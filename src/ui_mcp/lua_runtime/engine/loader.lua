@@ -6,6 +6,7 @@ local tostring, error, next, gmatch, sub, match = tostring, error, next, string.
 local find_text, gsub = string.find, string.gsub
 
 local loaded, by_path, declared = {}, {}, {}
+local loads = 0
 local loader = { by_path = by_path }
 env.package = { loaded = loaded, path = "", preload = {} }
 
@@ -23,6 +24,11 @@ function loader.record_root(object)
   if current then roots[current] = object end
 end
 function loader.root_of(path) return roots[path] end
+
+local function new_entry(name, key)
+  loads = loads + 1
+  return { value = true, key = key, name = name, order = loads }
+end
 
 local function compile(path, chunk)
   local text, why = host.source(path)
@@ -63,7 +69,7 @@ function env.require(name)
   if not path and E.modules[name] then return E.modules[name] end
   if not path then error("module '" .. name .. "' not found in lua/, the base directory or apps/", 2) end
   if by_path[path] then return by_path[path].value end
-  local entry = { value = true, key = key, name = name }
+  local entry = new_entry(name, key)
   by_path[path], loaded[name], loaded[key] = entry, true, true
   local outer = current
   local ok, value = limits.pcall(loader.run, path, key, name)
@@ -117,6 +123,12 @@ local function forget(path)
   declared[path], by_path[path] = nil, nil
 end
 
+function loader.by_key(key)
+  for _, entry in next, by_path do
+    if entry.key == key then return entry end
+  end
+end
+
 -- Unload a module by name, key or path, with everything its file declared.
 function loader.unload(key)
   for path, entry in next, by_path do
@@ -136,7 +148,7 @@ end
 -- Run a file at the start. One that fails is reported, and runs again when it is saved; the session goes on without it.
 local function start_file(name, path, key)
   if not path or by_path[path] then return true end
-  local entry = { value = true, key = key, name = name }
+  local entry = new_entry(name, key)
   by_path[path] = entry
   local ok, fault = limits.call(loader.run, path, key)
   if ok then return true end
@@ -164,6 +176,7 @@ end
 
 -- main.lua, then the mcp table, then mcp.lua, then every app's init.lua.
 E.ops[OP.START] = function()
+  E.state_values.note_builtins()
   start_file("main.lua", find("main.lua"))
   E.make_mcp()
   start_shell()

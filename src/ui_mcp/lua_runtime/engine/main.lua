@@ -1,6 +1,6 @@
 -- The single entry point: runs an operation within its limits, detects changes and returns the frames.
 local E = ...
-local FAULT = E.wire.fault
+local FAULT, CHANGES = E.wire.fault, E.wire.op.CHANGES
 local limits = E.limits
 local unpack, tostring = table.unpack, tostring
 
@@ -24,8 +24,16 @@ local function perform(op, ...)
   return result
 end
 
+-- The journal reads tables, nothing else: no limits, no change detection.
+local function changes(whole)
+  local result, fault = ops[CHANGES](whole)
+  if fault then return fault.code, fault.message, "", "null" end
+  return "", "", "", result
+end
+
 -- Returns code, message, traceback, result, then connection and frame in turns.
 local function call(op, polling, waited, pending, status, timing, ...)
+  if op == CHANGES then return changes(...) end
   set_context(polling, waited, pending, status, timing)
   local fault, result = perform(op, ...)
   if fault then E.report(op, fault) end

@@ -2,7 +2,7 @@
 local E = ...
 local env, limits = E.env, E.limits
 local tostring, type, next, pairs, rawget, rawset = tostring, type, next, pairs, rawget, rawset
-local setmetatable, getmetatable, rawequal, sub = setmetatable, getmetatable, rawequal, string.sub
+local setmetatable, getmetatable, rawequal, sub, byte = setmetatable, getmetatable, rawequal, string.sub, string.byte
 
 local EMPTY = {}
 env.EMPTY = EMPTY
@@ -146,6 +146,26 @@ function prototypes.run_mutations()
   end
   queue = {}
 end
+
+-- The name and the entry of a table that is a prototype.
+function prototypes.known_as(t)
+  local name = rawget(t, "type")
+  local entry = type(name) == "string" and known[name]
+  if entry and rawequal(entry.proto, t) then return name, entry end
+end
+
+-- A short text that differs when the declared fields do.
+function prototypes.digest(entry)
+  if entry.digested == entry.declared then return entry.digest end
+  local text, h = E.json.encode(entry.declared), 5381
+  for i = 1, #text do h = (h * 33 + byte(text, i)) % 4294967296 end
+  entry.digested, entry.digest = entry.declared, #text .. "." .. h
+  return entry.digest
+end
+
+-- Take a restored table as an instance, and let `mutate` see instances of a prototype that has changed since.
+function prototypes.adopt(object) instances[object] = true end
+function prototypes.changed(name) enqueue(known[name]) end
 
 function prototypes.pending() return queue[1] ~= nil end
 function prototypes.get(name) return known[name] and known[name].proto end

@@ -4,7 +4,7 @@ local OP, OUTPUT = E.wire.op, E.wire.output
 local env, limits, json, prototypes, loader = E.env, E.limits, E.json, E.prototypes, E.loader
 local max, min = math.max, math.min
 local type, tostring, tonumber, rawequal, find, rawget = type, tostring, tonumber, rawequal, string.find, rawget
-local error = error
+local error, next = error, next
 
 local session = { type = "Session", reloading = false }
 env.session = session
@@ -35,6 +35,7 @@ end
 
 -- Timers: the server waits, and calls the operation `timer` with the handle when it is due.
 local timers, last, waiting = {}, 0, 0
+E.timers = timers
 local LONGEST = 86400 * 365
 local MAX_TIMERS = 10000 -- each costs the server memory, outside the limit of this process; the server checks it too
 
@@ -45,7 +46,8 @@ local function timer(f, ms, again)
   end
   last, waiting = last + 1, waiting + 1
   local seconds = max(0, min((tonumber(ms) or 0) / 1000, LONGEST))
-  timers[last] = { run = f, again = again and (seconds > 0.001 and seconds or 0.001) }
+  again = again and (seconds > 0.001 and seconds or 0.001)
+  timers[last] = { run = f, again = again, due = not again and host.time() + seconds or nil }
   host.emit(OUTPUT.TIMER, tostring(last), seconds)
   return last
 end
@@ -61,6 +63,15 @@ function session:setImmediate(f) return timer(f, 0) end
 function session:setTimeout(f, ms) return timer(f, ms) end
 function session:setInterval(f, ms) return timer(f, ms, true) end
 session.clearImmediate, session.clearTimeout, session.clearInterval = cancel, cancel, cancel
+
+-- Replace all timers by those of a restored session; an interval starts its period anew.
+function E.restore_timers(kept)
+  for handle in next, timers do cancel(nil, handle) end
+  for handle, timer in next, kept do
+    timers[handle], waiting, last = timer, waiting + 1, max(last, handle)
+    host.emit(OUTPUT.TIMER, tostring(handle), timer.again or max(0, timer.due - host.time()))
+  end
+end
 
 -- An interval is set again only after it has run, so that slow ones do not accumulate.
 E.ops[OP.TIMER] = function(handle)

@@ -26,6 +26,8 @@ E.wire = {
     REFRESH = "refresh",
     STATE = "state",
     VARIABLES = "variables",
+    CHANGES = "changes",
+    RESTORE = "restore",
   }),
   output = constants("output", {
     EVENT = "event",
@@ -49,6 +51,7 @@ E.wire = {
     UNWATCH = "unwatch",
     ERROR = "error",
     VIEW = "view",
+    SAVED = "saved",
     LOOK = "look",
     LOOKED = "looked",
   }),

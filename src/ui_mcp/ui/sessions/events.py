@@ -1,4 +1,4 @@
-"""The queue of events that an app pushes for the agent, the callers that wait for them, and what the agent announces.
+"""What others learn of a session: the queue of events for the agent, announced resources, the agent's progress.
 
 One queue per session, used only on the event loop: between checking the queue and registering as a waiter there is no
 await, so no event is missed.
@@ -16,6 +16,7 @@ from anyio import move_on_after
 
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
+from ui_mcp.wire import Op
 
 MAX_EVENTS = 10_000
 MAX_BYTES = 16 * 1024 * 1024
@@ -281,3 +282,38 @@ def _step(given: Json) -> JsonObject:
 
 def _text(given: Json) -> str:
     return given[:MAX_TEXT] if isinstance(given, str) else ""
+
+
+READ_ONLY = frozenset({Op.CHECK, Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
+"""Operations that cannot change an app's state."""
+
+
+class ResourceChanges:
+    """Announces changes of one session's resources; those of session 1 also have names without an id."""
+
+    def __init__(self, vended: str, announce: Callable[[str], None]) -> None:
+        self._vended = vended
+        self._announce = announce
+
+    def after(self, op: Op) -> None:
+        """Announce what an operation may have changed."""
+        if op in {Op.OPEN, Op.CLOSE}:
+            self.variables()
+        if op not in READ_ONLY:
+            self.state()
+
+    def variables(self) -> None:
+        self._announce_for_first("variables")
+
+    def events(self) -> None:
+        """Announce the event queue and the state, which contains it."""
+        self._announce_for_first("events")
+        self.state()
+
+    def state(self) -> None:
+        self._announce_for_first("state")
+        self._announce(f"ui://state/{self._vended}")
+
+    def _announce_for_first(self, name: str) -> None:
+        if self._vended == "1":
+            self._announce(f"ui://{name}")

@@ -2,7 +2,7 @@
 
 from asyncio import Event
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -151,6 +151,10 @@ class Connection:
         self.driven = driven
         self.outbox = Outbox()
         self.queries = PageQueries(self.outbox.put)
+        self.processed = 0
+        """Frames of the page that the session has processed."""
+        self.saved = 0
+        """How many of them it knows to be saved."""
         self._accept = accept
 
     @property
@@ -166,6 +170,7 @@ class Connection:
                 self.queries.on_answer(frame)
         elif self.closed is None:
             await self._accept(self, frame)
+            self.processed += 1
 
     async def take(self) -> list[str]:
         """Wait for frames to send; return an empty list once the connection is closed."""
@@ -173,6 +178,8 @@ class Connection:
 
 
 Level = Literal["info", "warning", "error"]
+Notice = tuple[Level, str, str]
+"""Level, text and code."""
 _LEVELS: tuple[Level, ...] = ("info", "warning", "error")
 
 
@@ -182,7 +189,7 @@ def notice_frame(level: Level, text: str, code: str) -> str:
     return dumps({"type": MessageType.UPDATE, "data": {"varId": 1, "properties": {Property.NOTICE: notice}}})
 
 
-def app_notice(text: str) -> tuple[Level, str, str]:
+def app_notice(text: str) -> Notice:
     """Return level, text and code of a notice that an app sent as JSON; an unknown level counts as `info`."""
     notice = loads(text)
     level: Level = next((one for one in _LEVELS if one == notice.get("level")), "info")
@@ -238,6 +245,18 @@ class Pages:
         if connection is not None:
             connection.outbox.put(frame)
 
+    def processed(self) -> dict[int, int]:
+        """Return how many frames of each page were processed, by the number of its connection."""
+        return {number: connection.processed for number, connection in self._connections.items()}
+
+    def confirm_saved(self, frames: Mapping[int, int]) -> None:
+        """Tell each page how many of its frames have effects that are saved."""
+        for number, count in frames.items():
+            connection = self._connections.get(number)
+            if connection is not None and count > connection.saved:
+                connection.saved = count
+                connection.outbox.put(dumps({"type": MessageType.SAVED, "data": {"frames": count}}))
+
     def notify(self, level: Level, text: str, code: str) -> None:
         frame = notice_frame(level, text, code)
         for number in self._connections:
@@ -245,10 +264,15 @@ class Pages:
 
     def close(self, code: int, reason: str) -> None:
         """Close every connection after its queued frames."""
-        for connection in self._connections.values():
+        for connection in self.release():
             connection.outbox.close(code, reason)
+
+    def release(self) -> list[Connection]:
+        """Remove every connection and return them; they stay open."""
+        released = list(self._connections.values())
         self._connections.clear()
         self._changed()
+        return released
 
 
 class UnseenNotices:

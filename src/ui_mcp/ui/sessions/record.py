@@ -12,12 +12,20 @@ from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.files import open_inside
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
+
+# A start that has no record needs no key.
+if TYPE_CHECKING:
+    from ui_mcp.account_seal import is_sealed, seal
+else:
+    is_sealed, seal = lazy("ui_mcp.account_seal:is_sealed"), lazy("ui_mcp.account_seal:seal")
 
 NAME = "session.jsonl"
 COMPACT_BYTES = 32 * 1024 * 1024
@@ -43,7 +51,7 @@ class Kept:
     def apply(self, line: Json) -> None:
         """Take over one line of the file."""
         match line:
-            case ["secret", str() as secret]:
+            case ["secret", str() as secret, given] if is_sealed(given, "session", secret):
                 self.secret = secret
             case ["displayed", str() as name]:
                 self.displayed = name
@@ -57,10 +65,19 @@ class Kept:
                 self.events.clear()
 
     def lines(self) -> Iterable[Json]:
-        yield ["secret", self.secret]
+        yield ["secret", self.secret, _seal(self.secret)]
         if self.displayed is not None:
             yield ["displayed", self.displayed]
         yield from (["visitor", digest] for digest in self.visitors)
+
+
+def _seal(secret: str) -> str:
+    """Return a proof that this account wrote the record: one that came with a repository is not continued."""
+    try:
+        return seal("session", secret)
+    except OSError as error:
+        _log.warning("a killed server would lose its session: cannot read or create its key: %s", error)
+        return ""
 
 
 class SessionRecord:

@@ -31,9 +31,10 @@ from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
 from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord
 from ui_mcp.ui.sessions.session import Session, SessionContext
+from ui_mcp.ui.state.journal import StateDatabase
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
-from ui_mcp.workspace import BUNDLE, Workspace
+from ui_mcp.workspace import BUNDLE, STATE_FILE, Workspace
 
 # It imports Lua into the server.
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ else:
     ThreadWorkerHost = lazy("ui_mcp.lua_runtime.worker_thread:ThreadWorkerHost")
 
 SQLITE = "sqlite:///"
+POSTGRES = ("postgresql:", "postgres:")
 BUNDLED_LUA = BUNDLE / "base" / "lua"
 
 
@@ -88,6 +90,14 @@ def _configured_paths(workspace: Workspace, config: Config) -> tuple[str, ...]:
     url = config.storage.url or ""
     stores = [f"{Path(unquote(url.removeprefix(SQLITE))).resolve()}*"] if url.startswith(SQLITE) else []
     return (*gateway, *stores)
+
+
+def _state_database(workspace: Workspace, config: Config) -> StateDatabase | None:
+    if config.session.journal == "off":
+        return None
+    url = config.storage.url or ""
+    place = url if url.startswith(POSTGRES) else str(workspace.state_dir / STATE_FILE)
+    return StateDatabase(place, durable=config.session.journal == "full")
 
 
 INTERVAL = 0.1
@@ -153,6 +163,7 @@ class SessionRegistry:
         self.visitors = PersonCookies(server.record)
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
+        self._database = _state_database(workspace, config)
         self._cached_status: str | None = None
         """The server's status for workers, until a page connects or disconnects."""
         self._context: SessionContext
@@ -186,6 +197,14 @@ class SessionRegistry:
     def pages(self) -> int:
         """Number of connected browser pages."""
         return sum(len(session.pages) for session in self._sessions.values())
+
+    def unsaved(self) -> JsonObject:
+        """Return the sessions whose last operations are not saved: their number, and why."""
+        return {
+            session.vended: {"operations": session.unsaved, **({"problem": why} if (why := session.problem) else {})}
+            for session in self._sessions.values()
+            if session.unsaved
+        }
 
     async def create(self) -> Session:
         """Start another session.
@@ -301,6 +320,8 @@ class SessionRegistry:
             async with create_task_group() as ending:
                 for session in list(self._sessions.values()):
                     ending.start_soon(self.destroy, session)
+            if self._database is not None:
+                await self._database.close()
 
     async def _begin(self, tasks: TaskGroup) -> None:
         announcements = self._server.announcements or Announcements()
@@ -312,6 +333,7 @@ class SessionRegistry:
             pages_changed=self._pages_changed,
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
+            state=self._database,
         )
         self._reloader = HotReloader(self._workspace, self._saved)
         self._viewdefs.load()

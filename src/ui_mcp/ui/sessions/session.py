@@ -14,12 +14,22 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import OPERATIONS, VALUES, logger
 from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
-from ui_mcp.ui.sessions.events import AgentProgress, Change, EventQueue, with_events
+from ui_mcp.ui.sessions.events import READ_ONLY, AgentProgress, Change, EventQueue, ResourceChanges, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
-from ui_mcp.ui.sessions.pages import Connection, Pages, UnseenNotices, app_notice, notice_frame, system_event
+from ui_mcp.ui.sessions.pages import Connection, Notice, Pages, UnseenNotices, app_notice, notice_frame, system_event
 from ui_mcp.ui.sessions.record import SessionRecord
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
-from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
+from ui_mcp.ui.state.journal import SavePoint, StateDatabase, StateJournal
+from ui_mcp.wire import (
+    NOTICE_ENDED,
+    NOTICE_REFUSED,
+    NOTICE_RESTARTED,
+    NOTICE_UNSAVED,
+    RESTARTED,
+    SESSION_ENDED,
+    Op,
+    OutputKind,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,41 +50,8 @@ class SessionContext:
     """Whether the compute times of variables are always measured."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
     """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
-
-
-_READ_ONLY = frozenset({Op.CHECK, Op.STATE, Op.VARIABLES, Op.REFRESH, Op.OPEN, Op.CLOSE})
-"""Operations that cannot change an app's state."""
-
-
-class ResourceChanges:
-    """Announces changes of one session's resources; those of session 1 also have names without an id."""
-
-    def __init__(self, vended: str, announce: Callable[[str], None]) -> None:
-        self._vended = vended
-        self._announce = announce
-
-    def after(self, op: Op) -> None:
-        """Announce what an operation may have changed."""
-        if op in {Op.OPEN, Op.CLOSE}:
-            self.variables()
-        if op not in _READ_ONLY:
-            self.state()
-
-    def variables(self) -> None:
-        self._announce_for_first("variables")
-
-    def events(self) -> None:
-        """Announce the event queue and the state, which contains it."""
-        self._announce_for_first("events")
-        self.state()
-
-    def state(self) -> None:
-        self._announce_for_first("state")
-        self._announce(f"ui://state/{self._vended}")
-
-    def _announce_for_first(self, name: str) -> None:
-        if self._vended == "1":
-            self._announce(f"ui://{name}")
+    state: StateDatabase | None = None
+    """Where the state of apps is saved; None: nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +88,13 @@ class Session:
         self.polls = LongPolls(self.attach, context.tasks)
         self._supervisor = WorkerSupervisor(self._launch, self._outputs)
         self._displayed: str | None = None
+        self._operations = 0
+        self._saved = 0
+        self._journal = (
+            StateJournal(self.secret, context.state, self._read_changes, self._on_saved, self._on_unsaved)
+            if context.state is not None
+            else None
+        )
         self._refreshing = False
         self._variables_read = -TIMING_SECONDS
 
@@ -136,16 +120,53 @@ class Session:
         self._record.open(self.secret, self.events.queued)
         self.events.record = self._record.note
         if self._record.resumed:
-            await self._resume(self._record.kept.displayed)
+            self._displayed = self._record.kept.displayed
+            async with self._lock:
+                self._unseen.notify(*await self._continue("the server ended unexpectedly"))
+        if self._journal is not None:
+            self._context.tasks.start_soon(self._journal.run)
 
-    async def _resume(self, displayed: str | None) -> None:
-        """Show the app of a server that was killed, and tell agent and person that its state is lost."""
-        reason = "the server ended unexpectedly"
-        self._displayed = displayed
-        facts = {"session": self.vended, "restarted": True, "reason": reason}
+    async def _continue(self, reason: str) -> Notice:
+        """Bring the state of the last worker into this one, or else show its app; return the notice for the person."""
+        restored = await self._journal.restore(self._restore) if self._journal is not None else None
+        facts = {"session": self.vended, "restarted": True, "reason": reason, "restored": restored is not None}
+        if restored is not None and restored["lost"]:
+            facts["lost"] = restored["lost"]
         self.events.push_system(system_event("session_restarted", facts))
-        self._unseen.notify("warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED)
+        if restored is not None:
+            return "info", f"The app was interrupted and continues where it was: {reason}", NOTICE_RESTARTED
         await self._show_again()
+        return "warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED
+
+    async def _restore(self, text: str) -> Reply:
+        return await self._supervisor.worker().call(Op.RESTORE, text, facts=self._entry_context())
+
+    async def _read_changes(self) -> SavePoint | None:
+        async with self._lock:
+            journal = self._journal
+            if journal is None or self._supervisor.crash_reason is not None:
+                raise SessionGoneError("the worker has ended")
+            point = SavePoint(self._operations, self.pages.processed())
+            reply = await self._supervisor.worker().call(Op.CHANGES, journal.whole)
+            return journal.take(reply, point)
+
+    def _on_saved(self, point: SavePoint) -> None:
+        self._saved = point.operations
+        self.pages.confirm_saved(point.frames)
+
+    def _on_unsaved(self, why: str) -> None:
+        self.events.push_system(system_event("state_not_saved", {"session": self.vended, "reason": why}))
+        self._unseen.notify("warning", f"Changes are no longer saved: {why}", NOTICE_UNSAVED)
+
+    @property
+    def unsaved(self) -> int:
+        """Operations whose effects are not saved yet."""
+        return self._operations - self._saved if self._journal is not None else 0
+
+    @property
+    def problem(self) -> str:
+        """Why they are not saved, if that has failed."""
+        return self._journal.problem if self._journal is not None else ""
 
     async def call(self, op: Op, *args: Scalar) -> Reply:
         """Run one operation in Lua, after all earlier ones, and send the changes to the pages.
@@ -167,8 +188,15 @@ class Session:
                 self._on_worker_exit(error.message)
                 raise
             finally:
-                if self._supervisor.end_reason is None:
-                    self._changes.after(op)  # even if the caller was cancelled: Lua continues
+                if self._supervisor.end_reason is None:  # even if the caller was cancelled: Lua continues
+                    self._after(op)
+
+    def _after(self, op: Op) -> None:
+        self._changes.after(op)
+        if op not in READ_ONLY:
+            self._operations += 1
+            if self._journal is not None:
+                self._journal.touch()
 
     async def call_and_log(self, op: Op, *args: Scalar) -> Reply | None:
         """Run an operation without a caller to report to; log its errors and return None."""
@@ -264,6 +292,8 @@ class Session:
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
         self._record.close()
+        if self._journal is not None:
+            await self._journal.close()
         self.progress.close()
         await self._supervisor.close()
         async with self._lock:  # a worker that was being started meanwhile
@@ -333,15 +363,18 @@ class Session:
         self._timers.cancel_all()
         await self._supervisor.replace()
         over = self._supervisor.end_reason
-        facts = {"session": self.vended, "restarted": over is None, "reason": over or reason}
-        self.events.push_system(system_event("session_restarted", facts))
         if over is not None:
+            facts = {"session": self.vended, "restarted": False, "reason": over}
+            self.events.push_system(system_event("session_restarted", facts))
             self.pages.notify("error", f"The app stopped and stays down: {over}", NOTICE_ENDED)
             self.pages.close(SESSION_ENDED, "session ended")
             return
-        self.pages.notify("warning", f"The app stopped and was started again: {reason}", NOTICE_RESTARTED)
-        self.pages.close(RESTARTED, "session restarted")
-        await self._show_again()
+        # Those that connect from now on are pages of the new worker.
+        released = self.pages.release()
+        notice = await self._continue(reason)
+        for connection in released:
+            connection.outbox.put(notice_frame(*notice))
+            connection.outbox.close(RESTARTED, "session restarted")
 
     async def _show_again(self) -> None:
         if self._displayed is None:

@@ -4,6 +4,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import NoArgs, tool
 from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.states import Running
 
 
 @tool(
@@ -16,4 +17,9 @@ async def status(host: UiServer, args: NoArgs, call: Call) -> JsonObject:
     ui_install. Example: {}
     """
     joined = host.clients()
-    return {**host.status(), **({"clients": joined} if joined else {})}
+    return {**host.status(), **({"clients": joined} if joined else {}), **_unsaved(host)}
+
+
+def _unsaved(host: UiServer) -> JsonObject:
+    found = host.state.sessions.unsaved() if isinstance(host.state, Running) else {}
+    return {"unsaved": found} if found else {}
