@@ -3,6 +3,7 @@
 What every server answers alike is answered here, so that a client gets its list of tools before any server runs.
 """
 
+import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,7 +30,7 @@ QUIET_SECONDS = 1.0
 """A server is started this long after the handshake even if the client asks for nothing."""
 CRASH_SECONDS = 60.0
 MAX_CRASHES = 3
-_READ_FIRST = (b"ui_configure", b'"result"', b'"error"')
+_READ_FIRST = re.compile(rb'ui_configure|"result"|"error"|\\u00')
 """In messages of a client that are read before they are passed on: the call may be for another server, a response may
 answer an earlier one."""
 _FOR_RELAY = b'"ui-mcp'
@@ -140,24 +141,19 @@ class Relay:
         self._ended = True
         self._wake()
 
-    def _pass_to_server(self, line: bytes) -> Callable[[Line], None] | None:
+    def _pass_to_server(self, line: bytes) -> bool:
         """Pass a request or notification on before it is read, unless it may concern the relay."""
         link = self._link
-        if link is None or self._joining or b'"method"' not in line or any(word in line for word in _READ_FIRST):
-            return None
+        if link is None or self._joining or b'"method"' not in line or _READ_FIRST.search(line):
+            return False
         with suppress(OSError):  # a server that has just ended is noticed by its end of input
             link.writer.write(line)
-        return partial(self._record, link)
-
-    def _record(self, link: ServerLink, line: Line) -> None:
-        try:
-            message = rpc.decode(line) if isinstance(line, bytes) else None
-        except ValueError:
-            return  # the server answers it
-        self._memory.note(message)
-        link.expects(message)
+        link.passed(line, self._memory)
+        return True
 
     def _take(self, line: Line) -> None:
+        if self._link is not None:
+            self._link.read_passed()
         if isinstance(line, OversizedLine):
             self._send(rpc.error(None, rpc.INVALID_REQUEST, f"A message may have at most {MAX_LINE} bytes"))
             return
@@ -286,19 +282,22 @@ class Relay:
 
     async def _relay(self, link: ServerLink) -> None:
         try:
-            await link.run(partial(self._on_server_line, link), self._pass_to_client, self._writer)
+            pass_on = partial(self._pass_to_client, link)
+            await link.run(partial(self._on_server_line, link), pass_on, self._writer)
         except* OSError as broken:
             _log.info("The connection to the server broke: %s", broken.exceptions[0])
         self._on_hangup(link)
 
-    def _pass_to_client(self, line: bytes) -> bool:
+    def _pass_to_client(self, link: ServerLink, line: bytes) -> bool:
         """Pass a message of the server on before it is read, unless it may be for the relay."""
         if _FOR_RELAY in line:
             return False
         self._write(line)
+        link.passed(line)
         return True
 
     def _on_server_line(self, link: ServerLink, line: bytes) -> None:
+        link.read_passed()
         message = rpc.decode(line)
         match message:
             case {"method": str() as method} if method.startswith(CONTROL):
@@ -319,6 +318,7 @@ class Relay:
 
     def _on_hangup(self, link: ServerLink) -> None:
         link.close()
+        link.read_passed()
         for waiting in self._replies.values():
             waiting.set()
         if self._link is not link:  # the client has switched to another

@@ -14,6 +14,8 @@ from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.local_socket import PROTOCOL, PROTOCOL_KEY
 
 ANSWER_SECONDS = 60.0
+MAX_UNREAD = 64
+"""Lines that a relay passes on before it reads them: nothing has to wait for what it remembers."""
 _PREFIX = "ui-mcp-relay-"
 
 
@@ -32,6 +34,8 @@ class ServerLink:
         """The client's requests that the server has not answered yet."""
         self._asked: set[str] = set()
         """Ids of the server's requests that the client has not answered yet."""
+        self._unread_lines: list[tuple[bytes, ClientMemory | None]] = []
+        """Lines that were passed on before they were read, the oldest first."""
         self.was_stopped = False
         """Whether the server ends on request: a signal, or the end of `serve`."""
 
@@ -84,7 +88,7 @@ class ServerLink:
     async def run(
         self,
         take: Callable[[bytes], None],
-        pass_on: Callable[[bytes], bool] = lambda _: False,
+        pass_on: Callable[[bytes], bool] | None = None,
         writer: Writer | None = None,
     ) -> None:
         """Relay to `writer` until the server hangs up: `take` gets every line that `pass_on` has not passed on unread.
@@ -97,12 +101,8 @@ class ServerLink:
             if not isinstance(line, OversizedLine):
                 take(line)
 
-        def record(line: Line) -> None:
-            if not isinstance(line, OversizedLine):
-                self.answered(rpc.decode(line))
-
         to = writer or self.writer
-        reader = LineReader(self._socket.fileno(), whole, lambda: to, lambda one: record if pass_on(one) else None)
+        reader = LineReader(self._socket.fileno(), whole, lambda: to, pass_on)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.writer.run)
             await reader.run(self._unread())
@@ -112,6 +112,26 @@ class ServerLink:
         """Return what was received but not taken during single exchanges."""
         lines, self._received = self._received, []
         return b"".join(line + b"\n" for line in lines) + self._splitter.rest()
+
+    def passed(self, line: bytes, memory: "ClientMemory | None" = None) -> None:
+        """Note a line that was passed on unread: one of the server, or with `memory` one of the client."""
+        self._unread_lines.append((line, memory))
+        if len(self._unread_lines) >= MAX_UNREAD:
+            self.read_passed()
+
+    def read_passed(self) -> None:
+        """Read what was passed on, for what is to be remembered of it."""
+        lines, self._unread_lines = self._unread_lines, []
+        for line, memory in lines:
+            try:
+                message = rpc.decode(line)
+            except ValueError:
+                continue  # the server answers it
+            if memory is None:
+                self.answered(message)
+            else:
+                memory.note(message)
+                self.expects(message)
 
     def expects(self, message: Json) -> bool:
         """Record a message of the client; return whether it concerns this server."""

@@ -247,8 +247,7 @@ class PipeReader:
 class LineReader:
     """Reads lines to the end of input, and waits while what becomes of them cannot be written.
 
-    A chunk that is one whole line is first given to `early`, which may pass it on unread and then return the function
-    that is to take the line instead: what a relay has to note of it can wait until the other end works on it.
+    A chunk that is one whole line is first given to `pass_on`, which returns whether it has passed it on unread.
     """
 
     def __init__(
@@ -256,12 +255,12 @@ class LineReader:
         fd: int,
         take: Callable[[Line], None],
         writer: Callable[[], Writer],
-        early: Callable[[bytes], Callable[[Line], None] | None] = lambda _: None,
+        pass_on: Callable[[bytes], bool] | None = None,
     ) -> None:
         self._pipe = PipeReader(fd, self._on_chunk)
         self._take = take
         self._writer = writer
-        self._early = early
+        self._pass_on = pass_on
         self._splitter = LineSplitter()
         self._attention = anyio.Event()
         """Set when `run` has to act: input ended or waits, or `take` failed."""
@@ -290,10 +289,9 @@ class LineReader:
     def _on_chunk(self, chunk: bytes) -> None:
         """Handle a chunk, inside the reader's callback; an empty one is the end of input."""
         try:
-            whole = chunk.find(b"\n") == len(chunk) - 1 and self._splitter.is_empty
-            take = (self._early(chunk) if whole and chunk else None) or self._take
-            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
-                take(line)
+            if not self._passed_on(chunk):
+                for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
+                    self._take(line)
         except OSError as broken:
             self._broken = broken  # `run` raises it: an exception in a callback would be lost
         self._ended = not chunk
@@ -301,6 +299,11 @@ class LineReader:
             self._pipe.pause()
         if self._ended or self._broken or not self._writer().has_room:
             self._attention.set()
+
+    def _passed_on(self, chunk: bytes) -> bool:
+        if self._pass_on is None or not chunk or chunk.find(b"\n") != len(chunk) - 1 or not self._splitter.is_empty:
+            return False
+        return self._pass_on(chunk)
 
 
 def _read(fd: int) -> bytes:
