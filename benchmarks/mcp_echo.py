@@ -6,15 +6,14 @@ Over HTTP the port is the first line printed.
 import socket
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-
-def ours(transport: str) -> None:
-    from ui_mcp.cli import entry
-
-    stdio = entry.reserve_stdio() if transport == "stdio" else None
+if TYPE_CHECKING:
     from ui_mcp.mcp_server.definition import ServerDefinition
-    from ui_mcp.processes import run
+
+
+def face() -> "ServerDefinition":
+    from ui_mcp.mcp_server.definition import ServerDefinition
     from ui_mcp.toolkit.functions import FunctionToolset, tool
     from ui_mcp.toolkit.tool import Call
 
@@ -27,20 +26,76 @@ def ours(transport: str) -> None:
         """Say it again."""
         return args.text
 
-    face = ServerDefinition("echo", "Echo", "1", FunctionToolset(None, [echo]))
+    return ServerDefinition("echo", "Echo", "1", FunctionToolset(None, [echo]))
+
+
+def ours(transport: str) -> None:
+    from ui_mcp.cli import entry
+
+    stdio = entry.reserve_stdio() if transport == "stdio" else None
+    from ui_mcp.processes import run
+
     if stdio is None:
         from ui_mcp.mcp_server.transports.routes import McpRoutes
 
-        serve_http(McpRoutes(face))
+        serve_http(McpRoutes(face()))
     else:
         from ui_mcp.mcp_server.server import McpServer
         from ui_mcp.mcp_server.transports.stdio import serve
 
         async def main() -> int:
-            await serve(McpServer(face), *stdio)
+            await serve(McpServer(face()), *stdio)
             return 0
 
         sys.exit(run(main))
+
+
+def joined(transport: str) -> None:
+    """Serve in another process that this one has joined, as `ui-mcp mcp` does."""
+    from ui_mcp.cli import entry
+
+    stdio = entry.reserve_stdio()
+    import os
+    import tempfile
+    from pathlib import Path
+
+    import anyio
+
+    from ui_mcp.app.joining import connected
+    from ui_mcp.app.relay import Relay, Servers
+    from ui_mcp.app.server_link import ServerLink
+    from ui_mcp.errors import UiMcpError
+    from ui_mcp.local_socket import SocketPlace
+    from ui_mcp.mcp_server.server import McpServer
+    from ui_mcp.mcp_server.transports.local import LocalClients, serve_clients
+    from ui_mcp.processes import run
+
+    place = SocketPlace(Path(tempfile.mkdtemp()), "echo.sock")
+    listener, _ = place.listen()
+
+    class Place:
+        async def join(self, client_name: str, *, after_crash: bool) -> ServerLink:
+            link = await connected(place, client_name, str)
+            assert link is not None
+            return link
+
+        def unavailable(self, error: UiMcpError) -> None:
+            raise error
+
+        def route(self, message: dict[str, Any]) -> tuple[Servers, dict[str, Any]]:
+            return self, message
+
+    async def server() -> int:
+        await serve_clients(listener, McpServer(face()), LocalClients({}))
+        return 0
+
+    async def relay() -> int:
+        async with anyio.create_task_group() as tasks:
+            await Relay(Place(), stdio, tasks).run()
+            tasks.cancel_scope.cancel()
+        return 0
+
+    sys.exit(run(relay if os.fork() else server))
 
 
 def hand(transport: str) -> None:
@@ -130,4 +185,4 @@ def serve_http(app: object, lifespan: str = "off") -> None:
 
 
 if __name__ == "__main__":
-    {"ours": ours, "hand": hand, "bare": bare, "fastmcp": fastmcp}[sys.argv[1]](sys.argv[2])
+    {"ours": ours, "joined": joined, "hand": hand, "bare": bare, "fastmcp": fastmcp}[sys.argv[1]](sys.argv[2])

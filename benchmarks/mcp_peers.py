@@ -3,12 +3,14 @@
 import http.client
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from statistics import median
 from typing import Any
 
@@ -22,6 +24,8 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+MARK = "UI_MCP_BENCHMARK"
+"""Environment variable by which a program and all that it starts are found."""
 Message = dict[str, Any]
 
 
@@ -34,8 +38,14 @@ class Pipe:
     """A server over stdio."""
 
     def __init__(self, arguments: list[str]) -> None:
+        self._mark = f"{MARK}={token_hex(8)}"
+        name, _, value = self._mark.partition("=")
         self.process = subprocess.Popen(
-            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, name: value},
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -60,15 +70,39 @@ class Pipe:
         self.ask("initialize", CLIENT)
         self.send({"method": "notifications/initialized"})
 
+    def family(self) -> list[int]:
+        """Return the process and all that were started from it, also those that outlive it."""
+        return [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if self._mark in _environment(folder)]
+
     def processor_seconds(self) -> float:
-        """Return the CPU time that the server has used so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Return the CPU time that the server and all that it started have used so far."""
+        return sum(_processor_seconds(pid) for pid in self.family())
+
+    def kill(self) -> None:
+        """End the server and all that it started."""
+        for pid in self.family():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def memory(self) -> int:
         """Return the resident memory in kilobytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+
+
+def _environment(folder: Path) -> str:
+    try:
+        return (folder / "environ").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # it has ended, or belongs to another account
+        return ""
+
+
+def _processor_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -77,7 +111,7 @@ def piped(arguments: list[str]) -> Iterator[Pipe]:
     try:
         yield pipe
     finally:
-        pipe.process.kill()
+        pipe.kill()
         pipe.process.communicate()
 
 

@@ -1,8 +1,10 @@
 """Claim: our servers list their tools long before @playwright/mcp does, also on a busy machine.
 
 Measured from the start of the process to the answer to tools/list, by the clock and in processor time, idle (as far as
-the machine is) and with a busy loop on every core. `nlui --mcp` reads an OpenAPI document from a file. A bare SDK
-server and FastMCP are measured beside them; other commands have rows without a bar.
+the machine is) and with a busy loop on every core. Counted is the first client of a directory or configuration, and the
+processor time of all processes that it starts, also of the server that later clients share. `nlui --mcp` reads an
+OpenAPI document from a file. A bare SDK server and FastMCP are measured beside them; clients that join a running server
+and other commands have rows without a bar.
 """
 
 import json
@@ -98,7 +100,8 @@ def rival() -> list[str]:
     return ["node", str(PEERS / "node_modules" / "@playwright" / "mcp" / "cli.js")]
 
 
-Programs = dict[str, tuple[Callable[[list[str]], Start], list[str]]]
+Programs = dict[str, tuple[Callable[[list[str]], Start], Callable[[Path], list[str]]]]
+"""How a program is measured, and its command line in a new folder."""
 
 
 def measured(programs: Programs) -> dict[str, list[Start]]:
@@ -106,7 +109,8 @@ def measured(programs: Programs) -> dict[str, list[Start]]:
     starts: dict[str, list[Start]] = {name: [] for name in programs}
     for _ in range(ROUNDS):
         for name, (how, arguments) in programs.items():
-            starts[name].append(how(arguments))
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                starts[name].append(how(arguments(Path(folder))))
     return starts
 
 
@@ -128,38 +132,60 @@ def _work(runs: list[Start]) -> float:
     return min(run.processor for run in runs)
 
 
-def servers(folder: Path) -> Programs:
-    """Return the compared servers, which share one folder."""
+OURS = [sys.executable, "-m", "ui_mcp"]
+
+
+def ui_mcp(folder: Path) -> list[str]:
+    return [*OURS, "mcp", "--dir", f"{folder}/ui"]
+
+
+def nlui(folder: Path) -> list[str]:
     (folder / "boats.json").write_text(json.dumps(DOCUMENT))
-    ours = [sys.executable, "-m", "ui_mcp"]
-    return {
-        RIVAL: (listed, rival()),
-        "ui-mcp mcp": (listed, [*ours, "mcp", "--dir", f"{folder}/ui"]),
-        "nlui --mcp": (listed, [*ours, "nlui", "--mcp", f"{folder}/boats.json"]),
-    }
+    return [*OURS, "nlui", "--mcp", f"{folder}/boats.json"]
 
 
-def others(folder: Path) -> Programs:
-    ours = [sys.executable, "-m", "ui_mcp"]
+def fixed(arguments: list[str]) -> Callable[[Path], list[str]]:
+    return lambda _: arguments
+
+
+def servers() -> Programs:
+    """Return the compared servers."""
+    return {RIVAL: (listed, fixed(rival())), "ui-mcp mcp": (listed, ui_mcp), "nlui --mcp": (listed, nlui)}
+
+
+def others(shared: Path) -> Programs:
+    """Return what is measured beside them; some join the servers that run in `shared`."""
     ports = ["--port", "0", "--mcp-port", "0", "--person-port", "0"]
     return {
-        "bare SDK": (listed, command("bare", "stdio")),
-        "FastMCP": (listed, command("fastmcp", "stdio")),
-        "core": (listed, command("ours", "stdio")),
-        "ui-mcp chat": (listed, [*ours, "chat", "--face", "assistant", "--dir", f"{folder}/chat"]),
-        "ui-mcp serve": (announced, [*ours, "serve", "--dir", f"{folder}/serve", *ports]),
-        "ui-mcp --version": (finished, [*ours, "--version"]),
-        "ui-mcp --help": (finished, [*ours, "--help"]),
+        "ui-mcp mcp, joins": (listed, fixed(ui_mcp(shared))),
+        "nlui --mcp, joins": (listed, fixed(nlui(shared))),
+        "bare SDK": (listed, fixed(command("bare", "stdio"))),
+        "FastMCP": (listed, fixed(command("fastmcp", "stdio"))),
+        "core": (listed, fixed(command("ours", "stdio"))),
+        "ui-mcp chat": (listed, lambda folder: [*OURS, "chat", "--face", "assistant", "--dir", f"{folder}/chat"]),
+        "ui-mcp serve": (announced, lambda folder: [*OURS, "serve", "--dir", f"{folder}/serve", *ports]),
+        "ui-mcp --version": (finished, fixed([*OURS, "--version"])),
+        "ui-mcp --help": (finished, fixed([*OURS, "--help"])),
     }
+
+
+@contextmanager
+def running(shared: Path) -> Iterator[None]:
+    """Keep servers running that others can join."""
+    with piped(ui_mcp(shared)) as first, piped(nlui(shared)) as second:
+        for pipe in (first, second):
+            pipe.shake_hands()
+        first.ask("tools/call", {"name": "ui_status", "arguments": {}})  # answered by the server, not by the relay
+        second.ask("tools/list", {})
+        yield
 
 
 def main() -> int:
     compile_ours()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        idle = measured({**servers(folder), **others(folder)})
-        with busy():
-            loaded = measured(servers(folder))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, running(Path(name)):
+        idle = measured({**servers(), **others(Path(name))})
+    with busy():
+        loaded = measured(servers())
     report("start to tools/list", idle)
     report(f"start to tools/list, {os.cpu_count()} cores busy", loaded)
     wall = {name: _wall(runs) for name, runs in idle.items()}

@@ -1,6 +1,7 @@
 """Claim: a tool call over stdio takes at most 150 µs, three times what an echo server written by hand takes.
 
-The bare SDK and FastMCP are measured beside it in the same run.
+The bare SDK and FastMCP are measured beside it in the same run. `joined` is what a client of `ui-mcp mcp` gets: its
+calls go through a relay to the server of the directory.
 """
 
 import sys
@@ -10,7 +11,7 @@ from claims import claim
 from mcp_peers import ENVELOPE, Pipe, best_median, command, echo, piped, report, seconds
 
 ROUNDS, CALLS, PIPELINE = 8, 200, 400
-KINDS = ("bare", "hand", "ours", "fastmcp")
+KINDS = ("bare", "hand", "ours", "joined", "fastmcp")
 
 
 def latency(pipe: Pipe, *, modern: bool) -> list[float]:
@@ -56,6 +57,8 @@ def main() -> int:
         good += [
             claim(f"{era} call, p50 µs", calls["ours"] * 1e6, at_most=150),
             claim(f"{era} call / echo by hand", calls["ours"] / calls["hand"], at_most=3.0),
+            claim(f"{era} call through the relay, p50 µs", calls["joined"] * 1e6, at_most=150),
+            claim(f"{era} call through the relay / echo by hand", calls["joined"] / calls["hand"], at_most=3.0),
             claim(f"{era} call / bare SDK", calls["ours"] / calls["bare"], at_most=0.4),
             claim(f"{era} pipelined throughput / bare SDK", bursts["bare"] / bursts["ours"], at_least=5.0),
         ]
