@@ -2,8 +2,10 @@
 
 import json
 import sys
+from pathlib import Path
 
 ADDRESS = "ui://app/index.html"
+PAGE = Path(__file__).with_name("app_page.html").read_text(encoding="utf-8")
 TOOLS = [
     {"name": "show", "inputSchema": {"type": "object"}, "_meta": {"ui": {"resourceUri": ADDRESS}}},
     {"name": "refresh", "inputSchema": {"type": "object"}, "_meta": {"ui": {"visibility": ["app"]}}},
@@ -35,7 +37,7 @@ def _result(name: str, request: dict[str, object]) -> dict[str, object]:
         case "resources/list", _:
             return {"resources": [{"uri": ADDRESS, "name": "app", "mimeType": "text/html;profile=mcp-app"}]}
         case "resources/read", {"uri": uri}:
-            html = f"<!doctype html><html><head><title>t</title></head><body>view of {name}</body></html>"
+            html = PAGE.replace("NAME", name)
             page = {"uri": uri, "mimeType": "text/html;profile=mcp-app", "text": html, "_meta": {"ui": {"csp": {}}}}
             return {"contents": [page]}
         case _:

@@ -26,7 +26,7 @@ from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.responses import not_found_app
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
-from ui_mcp.webserver.server import bind, listening, mcp_app, port_of
+from ui_mcp.webserver.server import bind, bind_last, listening, mcp_app, port_of
 
 _log = logger("gateway")
 
@@ -91,7 +91,12 @@ async def _serve(options: GatewayOptions, port: int | None) -> int:
             sockets_without_origin=True,
         )
         app = SecurityMiddleware(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
-        async with person_listening(app, listener, settings.allowed_users):
+        apps = bind_last(host, chat.gateway.context.data / "apps-port")
+        chat.apps.port = port_of(apps)
+        async with (
+            listening(chat.sandbox.app(), apps, settings.allowed_users),
+            person_listening(app, listener, settings.allowed_users),
+        ):
             stop = "Press Ctrl+C to stop.\n" if sys.stdout.isatty() else ""
             sys.stdout.write(f"nlui: chat at {person_link(f'http://{host}:{port_of(listener)}')}\n{stop}")
             sys.stdout.flush()

@@ -1,11 +1,11 @@
 """GatewayService: sources, policy and approvals, started and stopped as one."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import to_thread
@@ -174,9 +174,13 @@ class GatewayService:
         learned = self._searches.learned(principal, query)
         return index.search(query, limit=limit, source=source, method=method, learned=learned)
 
-    def _ask_soon(self, change: Change) -> None:
+    def start_soon(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a function in the background while the gateway runs."""
         if self._tasks is not None:
-            self._tasks.start_soon(with_retry, partial(self._ask_about, change))
+            self._tasks.start_soon(work)
+
+    def _ask_soon(self, change: Change) -> None:
+        self.start_soon(partial(with_retry, partial(self._ask_about, change)))
 
     async def _ask_about(self, change: Change) -> None:
         """Ask a person about a changed tool; one that was denied stays denied until it changes again."""

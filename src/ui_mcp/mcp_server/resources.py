@@ -8,7 +8,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import Prompts, ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import cleaned, listed, present
-from ui_mcp.toolkit.resources import ResourceContent, ResourceSet
+from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceSet, ResourceTemplate
 
 _DESCRIBED = {"name": "name", "title": "title", "description": "description", "mimeType": "mime_type"}
 _RESOURCE = {"uri": "uri", "size": "size", **_DESCRIBED}
@@ -23,12 +23,12 @@ class Resources:
 
     async def list(self, request: Request) -> JsonObject:
         _require_one_page(request)
-        return {"resources": [listed(entry, _RESOURCE) for entry in await self._resources.resources(request.call())]}
+        return {"resources": [listed_resource(entry) for entry in await self._resources.resources(request.call())]}
 
     async def templates(self, request: Request) -> JsonObject:
         _require_one_page(request)
         found = await self._resources.templates(request.call())
-        return {"resourceTemplates": [{"uriTemplate": one.uri_template, **listed(one, _DESCRIBED)} for one in found]}
+        return {"resourceTemplates": [listed_template(one) for one in found]}
 
     async def read(self, request: Request) -> JsonObject:
         """Return the contents of a resource, under the URI that the client used."""
@@ -40,7 +40,7 @@ class Resources:
             raise _failure(error, uri, request) from error
         if not read:
             raise _failure(NotFoundError(f"Resource not found: {uri}"), uri, request)
-        contents = [_content(item, uri if item.uri == canonical else item.uri) for item in read]
+        contents = [content_json(item, uri if item.uri == canonical else item.uri) for item in read]
         return {"contents": contents, "ttlMs": min(item.ttl_ms for item in read), "cacheScope": "private"}
 
 
@@ -63,6 +63,14 @@ class PromptHandlers:
         return {"completion": await self._prompts.complete(params["ref"], params["argument"], request.call())}
 
 
+def listed_resource(entry: Resource) -> JsonObject:
+    return listed(entry, _RESOURCE)
+
+
+def listed_template(entry: ResourceTemplate) -> JsonObject:
+    return {"uriTemplate": entry.uri_template, **listed(entry, _DESCRIBED)}
+
+
 def _require_one_page(request: Request) -> None:
     """Raise if the request has a cursor: every list but that of tools is a single page."""
     if request.params.get("cursor") is not None:
@@ -76,7 +84,8 @@ def _failure(error: UiMcpError, uri: str, request: Request) -> RpcError:
     return RpcError(missing if absent else INTERNAL_ERROR, cleaned(error.message), {"uri": uri})
 
 
-def _content(item: ResourceContent, uri: str) -> JsonObject:
+def content_json(item: ResourceContent, uri: str) -> JsonObject:
+    """Return a content as `resources/read` shows it."""
     text = cleaned(item.body) if isinstance(item.body, str) else None
     blob = b64encode(item.body).decode() if isinstance(item.body, bytes) else None
     fields = {"uri": uri, "mimeType": item.mime_type, "text": text, "blob": blob, META: item.meta}

@@ -5,7 +5,8 @@ import errno
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 
 import anyio
 import uvicorn
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ui_mcp.errors import ConfigError, LifecycleError, NotFoundError
+from ui_mcp.files import write_atomic
 from ui_mcp.log import adopt, logger
 from ui_mcp.webserver.peer_uid import AllowedUsers
 
@@ -50,6 +52,17 @@ def bind(host: str, port: int) -> socket.socket:
         hint = taken if error.errno == errno.EADDRINUSE else "Choose another address or port."
         message = f"Cannot listen on {host}:{port}: {error.strerror or error}\n{hint}"
         raise ConfigError(message, port=port) from error
+    return listener
+
+
+def bind_last(host: str, file: Path) -> socket.socket:
+    """Return a listening socket on the port of the last time, if it is free: an origin is its port, too."""
+    try:
+        listener = bind(host, int(file.read_text(encoding="ascii")))
+    except (OSError, ValueError, OverflowError, ConfigError):
+        listener = bind(host, 0)
+    with suppress(OSError):  # the next start then takes another port
+        write_atomic(file, str(port_of(listener)).encode())
     return listener
 
 

@@ -40,7 +40,7 @@ async def test_each_tool_opens_the_page_of_its_own_server(tmp_path: Path) -> Non
         for name in ("one", "two"):
             address = ui_of(found.catalog.entry(f"{name}__show").tool)["resourceUri"]
             (page,) = await resources.read(address, HOST)
-            pages.append((page.uri == address, str(page.body).partition("<body>")[2][:11], page.meta))
+            pages.append((page.uri == address, str(page.body).partition("<h1>")[2][:11], page.meta))
 
         listed = [one.uri for one in await resources.resources(HOST)]
 

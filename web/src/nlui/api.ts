@@ -46,6 +46,17 @@ export interface AddedTarget {
   readonly saved: boolean;
 }
 
+/** An app of a mounted server, opened in the sandbox. */
+export interface OpenedApp {
+  readonly view: string;
+  readonly url: string;
+  readonly server: string;
+  readonly tool: { readonly name: string; readonly title?: string };
+  readonly border: boolean;
+  readonly allow: string;
+  readonly sandbox: Readonly<Record<string, unknown>>;
+}
+
 export const person = personClient();
 
 async function request<T>(path: string, method = "GET", body?: unknown): Promise<T> {
@@ -87,6 +98,19 @@ export const api = {
   regenerate: (id: string, index: number): Promise<unknown> => request(`${pathOf(id)}/regenerate`, "POST", { from_index: index }),
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>
     request("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
+  /** The titles of the tools that have an app, by name. */
+  apps: (): Promise<Readonly<Record<string, string>>> => request("/api/apps"),
+  openApp: (tool: string, conversation: string): Promise<OpenedApp> => request("/api/apps/views", "POST", { tool, conversation }),
+  closeApp: (view: string): Promise<unknown> => request(`/api/apps/views/${view}`, "DELETE"),
+  askApp: async (view: string, method: string, params: unknown): Promise<unknown> => {
+    const answer = await request<{ readonly result?: unknown; readonly error?: { readonly code: number; readonly message: string } }>(`/api/apps/views/${view}`, "POST", { method, params });
+    if (answer.error) {
+      throw Object.assign(new Error(answer.error.message), answer.error);
+    }
+    return answer.result;
+  },
+  appCall: (conversation: string, call: string): Promise<{ readonly result: Readonly<Record<string, unknown>> }> =>
+    request(`/api/apps/calls/${encodeURIComponent(conversation)}/${encodeURIComponent(call)}`),
   result: (handle: string): Promise<unknown> => request(`/api/results/${handle}`),
   /** The media type of a stored result; its content is not downloaded. */
   kindOf: async (handle: string): Promise<string> => {

@@ -13,6 +13,8 @@ export interface ItemActions {
   readonly decide: ((item: Item, reply: Readonly<Record<string, unknown>>) => void) | null;
   /** Open the card of an approval. */
   readonly review: ((item: Item) => void) | null;
+  /** Open the app that shows a call's result; null if it has none. */
+  readonly app?: (item: Item) => (() => void) | null;
 }
 
 export interface ItemView {
@@ -45,7 +47,7 @@ export function itemView(item: Item, actions: ItemActions): ItemView {
     case "assistant_markdown":
       return { element: make("div.nlui-item", {}, make("div.nlui-bubble.chat-body", {}, richMarkdown(item.md ?? ""))), label: "Assistant" };
     case "tool":
-      return { element: tool(item), label: `Tool ${item.name ?? ""}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
+      return { element: tool(item, actions), label: `Tool ${item.name ?? ""}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
     case "approval":
       return { element: item.status === "pending" ? pending(item, actions) : decided(item), label: `Approval of ${item.tool ?? ""}` };
     case "end_turn":
@@ -98,10 +100,14 @@ function args(value: unknown): HTMLElement | null {
   return text === "{}" ? null : make("pre.nlui-args", { tabindex: "0", "aria-label": "Arguments sent" }, text);
 }
 
-function tool(item: Item): HTMLElement {
+function tool(item: Item, actions: ItemActions): HTMLElement {
   const status = item.status ?? "running";
   const said = make("span", { class: `nlui-status nlui-${status}` }, `${STATUS_TEXT[status] ?? status}${decision(item)}`);
   const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, make("code", {}, item.name ?? ""), said), args(item.args));
+  const open = actions.app?.(item);
+  if (open) {
+    details.append(make("div.nlui-row", {}, button("Open app", open, "nlui-small nlui-primary")));
+  }
   if (item.content) {
     details.append(resultView(item.content.result));
     details.open = !item.content.is_error;

@@ -23,6 +23,8 @@ export interface Log {
   show(items: readonly Item[]): void;
   /** Show the unfinished answer; "" hides it. */
   typing(text: string): void;
+  /** Draw all items anew. */
+  redraw(): void;
   /** Scroll to an item and highlight it. */
   readonly reveal: (index: number) => void;
 }
@@ -205,6 +207,11 @@ export function log(actions: ItemActions, empty: HTMLElement): Log {
         element.scrollTop = element.scrollHeight;
         draw();
       }
+    },
+    redraw() {
+      drawn.clear();
+      list.replaceChildren();
+      draw();
     },
     typing(text) {
       live.hidden = text === "";

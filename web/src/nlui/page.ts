@@ -7,6 +7,7 @@ import { composer } from "../chat/composer";
 import { codeFromAddress, reasonOf } from "../person/client";
 import { signInScreen, waitingScreen } from "../person/sign_in";
 import { api, person, sendMessage } from "./api";
+import { appPanel, calledBy } from "./app_panel";
 import { button, make } from "./dom";
 import { find } from "./find";
 import { follow, type Frame } from "./follow";
@@ -21,6 +22,7 @@ let open = "";
 let typed = "";
 let run = "";
 let away = false;
+let appsKnown: Promise<void> = Promise.resolve();
 let unfollow: () => void = () => undefined;
 
 const status = make("p.nlui-statusbar", { role: "status" });
@@ -32,12 +34,15 @@ const empty = make(
   make("h2", {}, "Ask for something"),
   make("p", {}, "The assistant uses the tools of your APIs and servers. You approve calls that change something."),
 );
+const appView = appPanel((id, text) => sendMessage(id, text), problem);
+let apps: Readonly<Record<string, string>> = {};
 const view = log(
   {
     edit: (item, text) => act(api.edit(open, indexOf(item), text)),
     again: (item) => void act(api.regenerate(open, indexOf(item))),
     decide: (_, reply) => void act(api.answer(open, reply)),
     review: null,
+    app: (item) => (calledBy(item).name in apps ? () => appView.open(open, item) : null),
   },
   empty,
 );
@@ -88,6 +93,7 @@ function onFrame(frame: Frame): void {
       run = frame.run;
       typed = "";
       panel.showUsage(frame.usage?.input_tokens ?? 0, frame.usage?.output_tokens ?? 0);
+      void appsKnown.then(() => appView.restore(open, timeline.shown()));
       break;
     case "ui_state_delta":
       if (!timeline.apply(frame.seq, frame.ops)) {
@@ -98,8 +104,12 @@ function onFrame(frame: Frame): void {
         if (op.op === "append") {
           typed = op.item.kind === "user_message" ? typed : "";
           announce(op.item);
+          if (op.item.kind === "tool") {
+            void openAppOf(open, op.item);
+          }
         }
       }
+      appView.update(timeline.shown());
       break;
     case "run_status":
       run = frame.run;
@@ -120,6 +130,22 @@ function onFrame(frame: Frame): void {
       return;
   }
   draw();
+}
+
+async function learnApps(): Promise<void> {
+  apps = await api.apps().catch(() => apps);
+  view.redraw();
+}
+
+/** Open the app of a call that has just begun; its server may have been added since the page was loaded. */
+async function openAppOf(conversation: string, item: Item): Promise<void> {
+  const { name } = calledBy(item);
+  if (name.includes("__") && !(name in apps)) {
+    await learnApps();
+  }
+  if (name in apps && conversation === open) {
+    appView.open(conversation, item);
+  }
 }
 
 let queued = false;
@@ -202,7 +228,8 @@ stop.hidden = true;
 
 function showPage(): void {
   document.body.className = "nlui";
-  document.body.replaceChildren(panel.element, main);
+  document.body.replaceChildren(panel.element, main, appView.element);
+  appsKnown = learnApps();
   void api.model().then((found) => {
     if (found.provider === "scripted" && empty.childElementCount === 2) {
       empty.append(make("p", {}, "This demo runs on a small coffee shop. Try “show the orders” or “ship order 1”."));

@@ -267,8 +267,10 @@ def _summary_json(summary: AgentSummary) -> JsonObject:
 NLUI_PAGE = BUNDLE / "web" / "nlui"
 
 
-def page_routes(nonces: PageNonces) -> Sequence[BaseRoute]:
+def page_routes(nonces: PageNonces, frames: Callable[[str], Sequence[str]]) -> Sequence[BaseRoute]:
+    """Return the routes of the page; `frames` returns the origins of apps, given the name of this host."""
+
     async def page(request: Request) -> Response:
-        return person_html(NLUI_PAGE / "index.html", nonces)
+        return person_html(NLUI_PAGE / "index.html", nonces, frames=frames(request.url.hostname or ""))
 
     return [Route("/", page, methods=["GET"]), file_route("/nlui", NLUI_PAGE)]

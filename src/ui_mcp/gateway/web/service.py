@@ -27,6 +27,8 @@ from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.approvals.http import ApprovalPages, person_routes
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.service import Decision
+from ui_mcp.gateway.apps.records import AppContexts, AppResults, RecordedApps
+from ui_mcp.gateway.apps.sandbox import Sandbox
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.results import StoredResult
 from ui_mcp.gateway.runner import open_gateway
@@ -34,6 +36,7 @@ from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
+from ui_mcp.gateway.web.app_views import APP, AppViews
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
 from ui_mcp.gateway.web.model_settings import ModelSettingsService, shown_services
@@ -64,6 +67,8 @@ class Serving:
     model: ModelSettingsService
     targets: TargetSettingsService
     tasks: TaskGroup
+    apps: AppViews
+    sandbox: Sandbox
 
 
 def chat_app(chat: Serving, mcp: App, access: Access) -> App:
@@ -79,7 +84,8 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
         *person_routes(access, gateway.approvals),
         *ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes(),
-        *page_routes(access.nonces),
+        *chat.apps.routes(),
+        *page_routes(access.nonces, chat.apps.frames),
     ]
     return with_cors(NluiAccess(mcp_app(routes, mcp), access, token), server.cors)
 
@@ -102,10 +108,14 @@ async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
         conversations: Conversations
         writer = lambda name: conversations.writer(name)  # noqa: E731, PLW0108 - `conversations` is assigned below
         watch = ApprovalWatch(gateway.approvals, gateway.announcements, gateway.enforcer.outcome, writer, AGENT)
-        conversations = Conversations(chat, journal, loops(gateway, chat, model, watch), tasks, watch.catch_up)
+        results, contexts, sandbox = AppResults(data / "apps"), AppContexts(), Sandbox()
+        apps = AppViews(gateway, results, contexts, sandbox)
+        offered = RecordedApps(GatewayToolset(gateway), apps.has_app, results)
+        make_loops = loops(gateway, chat, model, watch, offered=offered, contexts=contexts)
+        conversations = Conversations(chat, journal, make_loops, tasks, watch.catch_up)
         tasks.start_soon(watch.run)
         targets = TargetSettingsService(gateway, file, _demo_starter(tasks))
-        yield Serving(gateway, conversations, model, targets, tasks)
+        yield Serving(gateway, conversations, model, targets, tasks, apps, sandbox)
 
 
 def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
@@ -120,17 +130,23 @@ def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
 
 
 def loops(
-    gateway: GatewayService, chat: Chat, model: ModelSettingsService, approvals: ApprovalLookup
+    gateway: GatewayService,
+    chat: Chat,
+    model: ModelSettingsService,
+    approvals: ApprovalLookup,
+    *,
+    offered: Toolset,
+    contexts: AppContexts,
 ) -> Callable[[str], MakeLoop]:
     """Return a factory of the loop of each conversation."""
     keys = Authenticator(AccessTokens(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
     posts = gateway.audited(ChatTools(chat_context(chat, keys), "assistant"), "chat")
-    offered = GatewayToolset(gateway)
+    instructions = GatewayToolset(gateway).instructions
 
     def of(name: str) -> MakeLoop:
         def make(journal: JournalWriter, deltas: Deltas) -> Loop:
             settings = LoopSettings(
-                system=f"{SYSTEM}\n{offered.instructions()}",
+                system=f"{SYSTEM}\n{instructions()}",
                 text_policy="implicit_post",
                 max_samplings=25,
                 max_context_tokens=model.settings.max_context_tokens,
@@ -145,7 +161,7 @@ def loops(
                 settings,
                 deltas,
                 approvals=approvals,
-                handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
+                handlers=[contexts.handler(name), UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
             )
 
@@ -189,5 +205,5 @@ def decider(gateway: GatewayService) -> Callable[[str, JsonObject], Awaitable[Js
 
 
 def _approval_timeout(call: Call) -> float | None:
-    # Our own loop can wait without limit; MCP clients of the gateway have their own request timeouts.
-    return None if call.principal == AGENT else 45.0
+    # Our own loop and page can wait without limit; MCP clients of the gateway have their own request timeouts.
+    return None if call.principal in {AGENT, APP} else 45.0
