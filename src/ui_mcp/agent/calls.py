@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.model import ToolUse, VendorNames
+from ui_mcp.agent.model import ToolUse, VendorNames, new_mark
 from ui_mcp.agent.outcome import Outcome, aborted, answered, denied, failed
 from ui_mcp.agent.timeline import Delta
 from ui_mcp.agent.transcript import OpenCall
@@ -72,6 +72,8 @@ class CallSettings:
     """Tools whose calls are displayed as something else: a message, or the end of a turn."""
     max_chars: int
     call: Call
+    marks: bool = False
+    """Whether results are marked as untrusted for the model."""
 
 
 @dataclass(slots=True)
@@ -243,7 +245,14 @@ class Calls:
             return failed(f"The tool failed unexpectedly ({type(error).__name__}); the log says more.")
 
     def _outcome_events(self, one: RequestedCall, outcome: Outcome) -> list[NewEvent]:
-        output = {"call_id": one.call_id, "text": outcome.text, "status": outcome.status, "content": outcome.content}
+        output: JsonObject = {
+            "call_id": one.call_id,
+            "text": outcome.text,
+            "status": outcome.status,
+            "content": outcome.content,
+        }
+        if self._settings.marks and one.name not in self._settings.silent:
+            output["mark"] = new_mark()
         events = [NewEvent("function_call_output", output)]
         if one.client_id and outcome.status == "done" and outcome.result and outcome.result.structured:
             posted, arguments = outcome.result.structured, one.use.arguments or {}

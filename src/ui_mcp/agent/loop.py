@@ -12,6 +12,7 @@ from ui_mcp.agent.handlers import Handler, run_handlers
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.model import (
+    UNTRUSTED,
     Model,
     ModelRequest,
     ReasoningDelta,
@@ -56,6 +57,8 @@ class LoopSettings:
     max_result_chars: int = 16_000
     principal: str = "agent"
     legacy: Legacy = "compat"
+    marks: bool = False
+    """Whether results of tools are marked as untrusted for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class Loop:
         self._handlers = handlers
         self._seen = 0
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}
-        call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, self._call)
+        call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, self._call, settings.marks)
         self._calls = Calls(self._tools, writer, call_settings, approvals)
 
     async def turn(self, news: Callable[[], Awaitable[object]], background: TaskGroup) -> EndReason:
@@ -144,7 +147,7 @@ class Loop:
         self._seen = len(self._writer.events)  # later messages are not in this request
         request = ModelRequest(
             messages=trimmed(self._writer.transcript.messages(), self._settings.max_context_tokens),
-            system=self._settings.system,
+            system=f"{self._settings.system}\n{UNTRUSTED}" if self._settings.marks else self._settings.system,
             tools=[ToolOffer(names.out(tool.name), tool.description, tool.input_schema) for tool in listed],
             tool_choice="required" if self._settings.text_policy == "tool_only" else "auto",
             max_output_tokens=self._settings.max_output_tokens,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage
+from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage, marked
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.jsontypes import JsonObject, dumps
 
@@ -186,7 +186,7 @@ def _take_call(state: _State, kind: str, data: JsonObject) -> None:
             state.open[call_id] = replace(call, name=data["name"], client_id=data.get("client_id", ""))
     elif call is None:
         if waited := state.deferred.pop(call_id, None):
-            _append_or_hold(state, UserMessage(DEFERRED.format(name=waited.name, text=data["text"])), "")
+            _append_or_hold(state, UserMessage(DEFERRED.format(name=waited.name, text=_read(data))), "")
     else:
         _close(state, call, kind, data)
     if kind == "function_call_output":
@@ -203,11 +203,17 @@ def _close(state: _State, call: OpenCall, kind: str, data: JsonObject) -> None:
         state.deferred[call.call_id] = call
     if not call.implicit:
         is_error = data.get("status", "done") != "done"
-        _append(state, ToolMessage(call.use.id, call.use.name, data["text"], is_error=is_error), [item])
+        _append(state, ToolMessage(call.use.id, call.use.name, _read(data), is_error=is_error), [item])
     if not state.open:
         for message, source in state.held:
             _append(state, message, [source])
         state.held.clear()
+
+
+def _read(data: JsonObject) -> str:
+    """Return a result as the model reads it."""
+    text: str = data["text"]
+    return marked(text, data["mark"]) if "mark" in data else text
 
 
 def _relabel(state: _State, old: str, new: str) -> None:

@@ -70,6 +70,7 @@ async def _agent(options: AgentOptions) -> int:
             max_output_tokens=llm.max_output_tokens,
             principal=AGENT,
             legacy=config.chat.legacy_ui_tools,
+            marks=True,
         )
         watch = ApprovalWatch(
             gateway.approvals,

@@ -84,6 +84,7 @@ async def ask(gateway: AskToolset, args: AskArgs, call: Call) -> ToolResult:
         posts=frozenset({answer.tool.name}),
         max_samplings=25,
         principal=call.principal,
+        marks=True,
     )
     journal, name = MemoryJournal(), token_hex(16)
     lease = await journal.take_lease(name, name, 86_400)  # a day, longer than any call takes

@@ -1,6 +1,7 @@
-"""Tool pins: what the tools of a mounted server said when they were first used; a change waits for a person.
+"""Tool pins: what the tools of a source said when they were first used; a change waits for a person.
 
-A server may describe itself harmlessly at first and change what its tools say, take or do later ("rug pull").
+A server or a published document may describe itself harmlessly at first and change what its tools say, take or do
+later ("rug pull").
 """
 
 import difflib
@@ -29,6 +30,8 @@ _log = logger("gateway.pins")
 _MAX_DIFFERENCE = 6_000
 _SPACES = re.compile(r"[ \t\r\n]+")
 _DIGITS = re.compile(r"[0-9]+")
+_WHOLE = ""
+"""In a file of pins, beside the tools: the digest of all of them, as they were when all were admitted."""
 _TEXTS = frozenset({"description", "title"})
 
 _SCHEMA: JsonObject = {
@@ -73,6 +76,11 @@ def definition(tool: Tool) -> JsonObject:
     }
 
 
+def operation_definition(entry: Entry) -> JsonObject:
+    """Return what a model or a person decides by about an operation of an API: the request as well."""
+    return {**definition(entry.tool), "request": [entry.method, entry.path, entry.server]}
+
+
 def fingerprint(defined: JsonObject) -> str:
     """Return a digest that ignores cosmetic changes: white space and numbers in texts."""
     return digest(_plain(defined))
@@ -95,17 +103,21 @@ def _plain_text(text: Json) -> Json:
     return _DIGITS.sub("0", _SPACES.sub(" ", text)).strip()
 
 
-def described(source: str, tool: Tool, before: JsonObject | None) -> Change:
+def described(source: str, tool: str, before: JsonObject | None, after: JsonObject) -> Change:
     """Say what is new about a tool, so that a person can decide; hidden characters are shown."""
-    after = definition(tool)
     kind = "new" if before is None else _kind(before, after)
     lines = difflib.unified_diff(_lines(before), _lines(after), "before", "now", lineterm="", n=2)
     text = escape_control("\n".join(lines))[:_MAX_DIFFERENCE]
-    return Change(source, tool.name, kind, text, fingerprint(after))
+    return Change(source, tool, kind, text, fingerprint(after))
 
 
 def _kind(before: JsonObject, after: JsonObject) -> str:
-    parts = {"description": ("title", "description"), "schema": ("input", "output"), "effect": ("effect", "app")}
+    parts = {
+        "description": ("title", "description"),
+        "schema": ("input", "output"),
+        "effect": ("effect", "app"),
+        "request": ("request",),
+    }
     changed = [
         part
         for part, keys in parts.items()
@@ -141,6 +153,15 @@ class PinFile:
             write_atomic(self._file, json.dumps(pins, ensure_ascii=False).encode(), mode=PRIVATE)
 
 
+def _changes(source: str, pins: dict[str, JsonObject], defined: dict[str, JsonObject]) -> list[Change]:
+    before = {name: pins.get(name) for name in defined}
+    return [
+        described(source, name, old, defined[name])
+        for name, old in before.items()
+        if old is None or fingerprint(old) != fingerprint(defined[name])
+    ]
+
+
 @dataclass(slots=True)
 class _Held:
     """A tool that waits for a person."""
@@ -152,7 +173,7 @@ class _Held:
 
 @dataclass(slots=True)
 class ToolPins:
-    """Lets the tools of mounted servers through as long as they are what they were."""
+    """Lets the tools of a source through as long as they are what they were."""
 
     folder: Path
     ask: Callable[[Change], None]
@@ -162,26 +183,36 @@ class ToolPins:
     _held: dict[tuple[str, str], _Held] = field(default_factory=dict)
 
     async def admit(self, source: str, where: str, tools: Sequence[Tool]) -> list[Tool]:
-        """Return the tools that are as they were; pin all of a server that is used for the first time."""
+        """Return the tools of a server that are as they were; pin all when it is used for the first time."""
+        defined: dict[str, JsonObject] = {}
+        for tool in tools:
+            defined.setdefault(tool.name, definition(tool))
+        held = await self._compare(source, where, defined)
+        return [tool for tool in tools if tool.name not in held]
+
+    async def admit_operations(self, source: str, where: str, entries: Sequence[Entry]) -> frozenset[str]:
+        """Return the names of the tools of an API that are held back; pin all when it is used for the first time."""
+        names = {entry.name.removeprefix(f"{source}__"): entry for entry in entries}
+        defined = {name: operation_definition(entry) for name, entry in names.items()}
+        return frozenset(names[name].name for name in await self._compare(source, where, defined))
+
+    async def _compare(self, source: str, where: str, defined: dict[str, JsonObject]) -> set[str]:
         file = PinFile(self.folder, source, where)
         pins = await anyio.to_thread.run_sync(file.load)
-        if pins is None:
-            await self._save(file, {tool.name: definition(tool) for tool in tools})
-            return list(tools)
-        admitted, changes = [], []
         for key in [key for key in self._held if key[0] == source]:
             del self._held[key]
-        for tool in tools:
-            before, after = pins.get(tool.name), definition(tool)
-            if before is not None and fingerprint(before) == fingerprint(after):
-                admitted.append(tool)
-            else:
-                changes.append(described(source, tool, before))
-                self._held[source, tool.name] = _Held(changes[-1], after, file)
+        whole = await anyio.to_thread.run_sync(digest, defined)
+        if pins is None:
+            await self._save(file, {**defined, _WHOLE: {"digest": whole}})
+            return set()
+        if pins.get(_WHOLE) == {"digest": whole}:  # the usual case, and documents may have thousands of operations
+            return set()
+        changes = await anyio.to_thread.run_sync(_changes, source, pins, defined)
         for change in changes:
+            self._held[source, change.tool] = _Held(change, defined[change.tool], file)
             _log.warning("%s: the tool %s is held back: %s", source, change.tool, change.change)
             self.ask(change)
-        return admitted
+        return {change.tool for change in changes}
 
     def held(self, name: str) -> Change | None:
         """Return why a tool is held back, by its listed name."""
@@ -205,6 +236,7 @@ class ToolPins:
         if held is None or held.change.digest != digest_seen:
             raise DeniedError(f"{source}'s tool {tool} has changed again; look at the newer question")
         pins = await anyio.to_thread.run_sync(held.file.load) or {}
+        pins.pop(_WHOLE, None)
         await self._save(held.file, {**pins, tool: held.after})
         self.accepted(source)
 

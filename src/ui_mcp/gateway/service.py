@@ -111,7 +111,7 @@ class GatewayService:
             self.catalog,
             self.announcements,
             self._notices,
-            make_target=target_factory(context.cache, self.results, self.masker),
+            make_target=target_factory(context.cache, self.results, self.masker, self.pins.admit_operations),
             connect=context.connect,
             saved=SavedMounts(context.data / "mounts.json"),
             admit=self.pins.admit,
@@ -192,8 +192,7 @@ class GatewayService:
             await self.enforcer.ask(ACCEPT, change.arguments(), call, verdict)
 
     def _accepted(self, source: str) -> None:
-        if mount := self.sources.mounts.get(source):
-            mount.relist()
+        self.start_soon(partial(self.sources.accepted, source))
 
     async def _started_entry(self, name: str) -> Entry:
         """Return a tool; wait for its source, which may be starting again after a crash."""

@@ -224,6 +224,14 @@ class Sources:
             if len(self.targets) == 1 if wanted is None else wanted:
                 target.credentials.forward_token(principal, conversation, token)
 
+    async def accepted(self, name: str) -> None:
+        """Offer tools that were held back and that a person has accepted."""
+        if mount := self.mounts.get(name):
+            mount.relist()
+        target = self.targets.get(name)
+        if target is not None and await target.compare_again():
+            self._catalog.changed()
+
     async def _try_target(self, given: TargetSettings) -> None:
         """Add an API of the configuration; one that cannot be set up is reported in the health."""
         name = name_of(given)
@@ -246,7 +254,7 @@ class Sources:
             return
         self.targets[name] = target
         if not target.is_local:
-            target.start_from_cache()
+            await target.start_from_cache()
         self._workers.start(name, lambda: self._follow_target(target), target.boundary)
 
     async def _follow_target(self, target: LiveTarget) -> None:

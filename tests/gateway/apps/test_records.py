@@ -46,8 +46,8 @@ async def test_results_of_other_tools_are_not_kept(tmp_path: Path) -> None:
 @pytest.mark.covers("GW-APP-7")
 def test_only_the_last_text_of_an_app_counts_and_only_once() -> None:
     contexts = AppContexts()
-    contexts.tell("talk", "map", {"content": "Paris"})
-    contexts.tell("talk", "map", {"content": "Rome"})
+    contexts.report("talk", "map", {"content": "Paris"})
+    contexts.report("talk", "map", {"content": "Rome"})
 
     assert contexts.take("talk") == {"map": '{"content":"Rome"}'}
     assert contexts.take("talk") == {}

@@ -109,7 +109,7 @@ async def test_an_api_that_is_down_keeps_its_tools_from_the_cache(web: Recorder,
     web.replies.clear()
 
     async with make_target(base_url=web.url) as again:
-        found = again.start_from_cache()
+        found = await again.start_from_cache()
         await again.refresh()
 
     assert found

@@ -19,6 +19,7 @@ from ui_mcp.agent.model import (
     ToolUse,
     Usage,
     UserMessage,
+    unmarked,
 )
 from ui_mcp.agent.models import Provider, Service
 from ui_mcp.errors import ConfigError, ModelError
@@ -137,7 +138,7 @@ PROVIDER = Provider(
 def _context(messages: Sequence[Message]) -> _Context:
     user = next((message.text for message in reversed(messages) if isinstance(message, UserMessage)), "")
     said = next((message.text for message in reversed(messages) if isinstance(message, ToolMessage)), "")
-    return _Context(user, _parsed(said), messages[-1] if messages else None)
+    return _Context(user, _parsed(unmarked(said)), messages[-1] if messages else None)
 
 
 def _parsed(text: str) -> Json:

@@ -8,6 +8,7 @@ import anyio
 
 from ui_mcp.agent.handlers import Inject
 from ui_mcp.agent.journal_writer import JournalWriter
+from ui_mcp.agent.model import marked, new_mark
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.jsontypes import JsonObject, digest, dumps
 from ui_mcp.log import logger
@@ -20,7 +21,7 @@ _log = logger("gateway.apps")
 _MOST = 200
 """Results that are kept; the oldest are deleted."""
 _MAX_CONTEXT = 20_000
-_HEAD = "[Told by the app of {server}, not written by the person]"
+_HEAD = "[Reported by the app of {server}, not written by the person]"
 
 
 class AppResults:
@@ -82,31 +83,30 @@ def _called(name: str, arguments: JsonObject) -> tuple[str, JsonObject]:
 
 
 class AppContexts:
-    """What apps told the model, by conversation and server; each text replaces the one before."""
+    """What apps reported the model, by conversation and server; each text replaces the one before."""
 
     def __init__(self) -> None:
-        self._told: dict[str, dict[str, str]] = {}
+        self._reported: dict[str, dict[str, str]] = {}
 
-    def tell(self, conversation: str, server: str, content: JsonObject) -> None:
-        self._told.setdefault(conversation, {})[server] = dumps(content)[:_MAX_CONTEXT]
+    def report(self, conversation: str, server: str, content: JsonObject) -> None:
+        self._reported.setdefault(conversation, {})[server] = dumps(content)[:_MAX_CONTEXT]
 
     def take(self, conversation: str) -> dict[str, str]:
-        """Return what was told since the last time."""
-        return self._told.pop(conversation, {})
+        """Return what was reported since the last time."""
+        return self._reported.pop(conversation, {})
 
     def handler(self, conversation: str) -> "ContextHandler":
         return ContextHandler(self, conversation)
 
 
 class ContextHandler:
-    """Gives the model what apps told, before it answers."""
+    """Gives the model what apps reported, before it answers."""
 
     def __init__(self, contexts: AppContexts, conversation: str) -> None:
         self._contexts = contexts
         self._conversation = conversation
 
     async def before(self, writer: JournalWriter) -> Inject | None:
-        told = self._contexts.take(self._conversation)
-        return (
-            Inject("\n".join(f"{_HEAD.format(server=name)}\n{text}" for name, text in told.items())) if told else None
-        )
+        reported = self._contexts.take(self._conversation)
+        texts = [f"{_HEAD.format(server=server)}\n{marked(text, new_mark())}" for server, text in reported.items()]
+        return Inject("\n".join(texts)) if texts else None

@@ -219,7 +219,8 @@ class PolicySettings(Part):
     mode: Literal["host", "guard"] | None = None
     rules: tuple[Rule, ...] = ()
     pin_tools: bool = True
-    """Hold back tools of mounted servers that changed since they were first used, until a person accepts them."""
+    """Hold back tools of mounted servers and of documents behind a URL that changed since they were first used, until a
+    person accepts them."""
 
 
 @dataclass(frozen=True, slots=True)

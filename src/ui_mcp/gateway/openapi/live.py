@@ -1,7 +1,7 @@
 """Finds and caches the document of one API, and reloads it when it changes."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from hashlib import sha256
@@ -26,6 +26,7 @@ from ui_mcp.gateway.openapi.operations import read_api
 from ui_mcp.gateway.openapi.target import Caller, Target
 from ui_mcp.gateway.results import Limits, ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
+from ui_mcp.gateway.source import Entry
 from ui_mcp.isolation import Boundary
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.lazy_dataclass import dataclass
@@ -98,6 +99,10 @@ _CLOCK_TICK = 0.1
 """Seconds by which a file's modification time may lag behind the clock."""
 
 
+Admit = Callable[[str, str, Sequence[Entry]], Awaitable[frozenset[str]]]
+"""Given a source, its place and its tools, returns the names of the tools that are held back."""
+
+
 class LiveTarget:
     """Owns the connections and the document of one API; `source` is its part of the gateway's catalog."""
 
@@ -110,6 +115,7 @@ class LiveTarget:
         masker: SecretMasker,
         limits: Limits = Limits(),
         budget: int = 4_000,
+        admit: Admit | None = None,
     ) -> None:
         self.settings = settings
         self.discovery: Discovery | None = None
@@ -117,6 +123,7 @@ class LiveTarget:
         self.first = anyio.Event()
         """Set after the first attempt to read the document, successful or not."""
         self._cache = cache
+        self._admit = admit
         given = configured(settings.auth)
         self.credentials = Credentials(
             {}, given, Tokens(self._post_form), strict=bool(settings.auth and settings.auth.strict)
@@ -156,12 +163,12 @@ class LiveTarget:
         """Whether the document is a file; start-up always waits for it to be read."""
         return bool(self.settings.spec) and not is_url(self.settings.spec)
 
-    def start_from_cache(self) -> bool:
+    async def start_from_cache(self) -> bool:
         """Offer the tools of the cached document, marked stale; return whether there is one."""
         with self.boundary:
             cached = self._cache.load(self._key)
             if cached is not None:
-                self.source.adopt(self._read_api(cached.document), stale=True)
+                await self._adopt(self._read_api(cached.document), stale=True)
                 self._etag, self._modified = cached.etag, cached.modified
                 return True
         return False
@@ -182,10 +189,21 @@ class LiveTarget:
         etag, modified = _header(fetched, "etag"), _header(fetched, "last-modified")
         api = await anyio.to_thread.run_sync(self._read_api, document)
         mtimes = await anyio.to_thread.run_sync(_mtimes, document, began - _CLOCK_TICK)
-        changed = self.source.adopt(api)
+        changed = await self._adopt(api)
         self._etag, self._modified, self._mtimes = etag, modified, mtimes
         await anyio.to_thread.run_sync(lambda: self._cache.save(self._key, document, etag=etag, modified=modified))
         return changed
+
+    async def compare_again(self) -> bool:
+        """Offer what a person has accepted since the document was read; return whether the tools changed."""
+        return self.source.api is not None and await self._adopt(self.source.api, stale=self.source.stale)
+
+    async def _adopt(self, api: Api, *, stale: bool = False) -> bool:
+        if self._admit is None or self.is_local:  # a file changes when its owner changes it
+            return self.source.adopt(api, stale=stale)
+        tools = self.source.tools_of(api)
+        held = await self._admit(self.settings.name, self._key, tools.entries)
+        return self.source.adopt(api, tools, held, stale=stale)
 
     def _record_error(self, message: str) -> None:
         self.source.error = message
@@ -274,7 +292,7 @@ MakeTarget = Callable[[TargetSettings, GatewaySettings], LiveTarget]
 """Returns an API as a source, within the limits of the gateway's settings."""
 
 
-def target_factory(cache: Path, store: ResultStore, masker: SecretMasker) -> MakeTarget:
+def target_factory(cache: Path, store: ResultStore, masker: SecretMasker, admit: Admit | None = None) -> MakeTarget:
     """Return what makes the APIs of one gateway, which share caches and secrets."""
 
     def make(given: TargetSettings, settings: GatewaySettings) -> LiveTarget:
@@ -286,6 +304,7 @@ def target_factory(cache: Path, store: ResultStore, masker: SecretMasker) -> Mak
             masker=masker,
             limits=limits,
             budget=settings.catalogue.tool_budget,
+            admit=admit if settings.policy.pin_tools else None,
         )
 
     return make

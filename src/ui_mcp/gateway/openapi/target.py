@@ -59,10 +59,18 @@ class Target:
         """The current document; None until one could be read."""
         return self._api
 
-    def adopt(self, api: Api, *, stale: bool = False) -> bool:
-        """Replace the document and return whether the listed tools changed."""
+    def tools_of(self, api: Api) -> Tools:
+        """Return the tools of a document, which are not offered yet."""
         fresh = build_tools(self.settings, api, self._budget)
-        fresh = replace(fresh, entries=tuple(self._with_server(entry, fresh, api) for entry in fresh.entries))
+        return replace(fresh, entries=tuple(self._with_server(entry, fresh, api) for entry in fresh.entries))
+
+    def adopt(
+        self, api: Api, tools: Tools | None = None, held: frozenset[str] = frozenset(), *, stale: bool = False
+    ) -> bool:
+        """Replace the document and return whether the listed tools changed; those that are `held` are not listed."""
+        fresh = tools or self.tools_of(api)
+        offered = tuple(entry for entry in fresh.entries if entry.name not in held)
+        fresh = replace(fresh, entries=offered)
         # Compare whole entries: the policy also depends on method, path and server, which tools do not show.
         changed = fresh.entries != self._tools.entries
         self.credentials.adopt(api.schemes)

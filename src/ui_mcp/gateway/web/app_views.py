@@ -1,4 +1,4 @@
-"""Apps of mounted servers on the chat page: opened, bound to their server, and told what it announces."""
+"""Apps of mounted servers on the chat page: opened, bound to their server, and notified of what it announces."""
 
 import math
 from collections.abc import AsyncIterator, Sequence
@@ -16,10 +16,10 @@ from ui_mcp.errors import DeniedError, InvalidArgumentsError, MountError, NotFou
 from ui_mcp.gateway.approvals.service import with_retry
 from ui_mcp.gateway.apps.addresses import MIME, is_for, owner_of, ui_of
 from ui_mcp.gateway.apps.records import AppContexts, AppResults
-from ui_mcp.gateway.apps.sandbox import Sandbox, ShownPage, declared_origins, permissions
 from ui_mcp.gateway.mount_connection import Connection
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import Entry
+from ui_mcp.gateway.web.app_sandbox import Sandbox, ShownPage, declared_origins, permissions
 from ui_mcp.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from ui_mcp.jsontypes import Json, JsonObject, digest
 from ui_mcp.mcp_server.resources import content_json, listed_resource, listed_template
@@ -200,7 +200,7 @@ class AppViews:
                 await self._subscribe(view, text_of(params, "uri"))
                 return {}
             case "ui/update-model-context":
-                self._contexts.tell(view.conversation, view.server, params)
+                self._contexts.report(view.conversation, view.server, params)
                 return {}
             case _:
                 raise UpstreamError(f"Method not found: {method}", rpc_code=METHOD_NOT_FOUND)

@@ -28,7 +28,6 @@ from ui_mcp.gateway.approvals.http import ApprovalPages, person_routes
 from ui_mcp.gateway.approvals.model import Answer, Scope
 from ui_mcp.gateway.approvals.service import Decision
 from ui_mcp.gateway.apps.records import AppContexts, AppResults, RecordedApps
-from ui_mcp.gateway.apps.sandbox import Sandbox
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.results import StoredResult
 from ui_mcp.gateway.runner import open_gateway
@@ -36,6 +35,7 @@ from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
+from ui_mcp.gateway.web.app_sandbox import Sandbox
 from ui_mcp.gateway.web.app_views import APP, AppViews
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
@@ -152,6 +152,7 @@ def loops(
                 max_context_tokens=model.settings.max_context_tokens,
                 max_output_tokens=model.settings.max_output_tokens,
                 principal=AGENT,
+                marks=True,
             )
             shared: Toolset = Selected(offered, lambda: selection_of(journal.events))
             return Loop(

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from ui_mcp.gateway.apps.sandbox import RESTRICTED, Sandbox, ShownPage, content_policy, declared_origins, permissions
+from ui_mcp.gateway.web.app_sandbox import RESTRICTED, Sandbox, ShownPage, content_policy, declared_origins, permissions
 from ui_mcp.jsontypes import JsonObject
 
 HOST = "http://127.0.0.1:9000"
