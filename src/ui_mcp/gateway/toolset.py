@@ -236,14 +236,14 @@ class GatewayToolset:
         """Return the tools of the mode, after the sources have had their time to start."""
         await self._gateway.sources.ready()
         controls = self._listed_controls(call)
-        offered = [
-            entry.tool for entry in self._gateway.catalog.entries() if call.shows_apps() or not entry.tool.app_only
-        ]
-        if self._mode == "code" or self._is_compact():
-            own = CODE if self._mode == "code" else COMPACT
-            # A host finds an app by the listed tool that it belongs to.
-            with_apps = [tool for tool in offered if call.shows_apps() and ui_of(tool)]
-            return [*(entry.tool for entry in own), *with_apps, *controls]
+        is_short = self._mode == "code" or self._is_compact()
+        own = [entry.tool for entry in (CODE if self._mode == "code" else COMPACT)]
+        if is_short and not call.shows_apps():
+            return [*own, *controls]
+        tools = [entry.tool for entry in self._gateway.catalog.entries()]
+        if is_short:  # a host finds an app by the listed tool that it belongs to
+            return [*own, *(tool for tool in tools if ui_of(tool)), *controls]
+        offered = [tool for tool in tools if call.shows_apps() or not tool.app_only]
         extra = FULL if self._gateway.settings.catalogue.extra_tools else ()
         return [*offered, *(entry.tool for entry in extra), *controls]
 
