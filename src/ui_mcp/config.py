@@ -166,6 +166,8 @@ class IntrospectionSettings(Section):
     allow_actions: Annotated[bool, "Whether `ui_perform` may act; false leaves looking only."] = True
     allow_screenshots: Annotated[bool, "Whether `ui_screenshot` may take pictures."] = True
     allow_attach: Annotated[bool, "Whether agents may attach programs and pages by `ui_attach`."] = False
+    allow_cookies: Annotated[bool, "Whether `ui_browser` may read and set cookies and storage of pages."] = False
+    allow_evaluate: Annotated[bool, "Whether `ui_browser` may run scripts in pages."] = False
     redact: Annotated[tuple[str, ...], "Css selectors of nodes whose texts and values are masked."] = ()
     timeout_ms: Annotated[int, "Time a UI may take to answer a look.", Limit(ge=100)] = 5000
     chromium: Annotated[str | None, "Browser to start when no page is open; else it is searched for."] = None

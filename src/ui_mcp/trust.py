@@ -28,6 +28,8 @@ WIDENING = frozenset(
         "lua.permissions.exec",
         "lua.permissions.env",
         "introspection.allow_attach",
+        "introspection.allow_cookies",
+        "introspection.allow_evaluate",
         "introspection.chromium",
         "gateway.config",
         "storage.url",

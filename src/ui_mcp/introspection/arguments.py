@@ -1,6 +1,6 @@
 """Argument models of the introspection tools and of UI actions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, ClassVar, Literal
 
 from ui_mcp.errors import UiActionFailedError
@@ -79,7 +79,7 @@ class Include(Request):
 SECTIONS = Schema(
     {
         "type": "object",
-        "properties": {spelled: {"type": "boolean"} for spelled in map(_camel, Include.__dataclass_fields__)},
+        "properties": {_camel(section.name): {"type": "boolean"} for section in fields(Include)},
     }
 )
 """`Include` as it is listed: what each section is, its name says well enough."""

@@ -1,9 +1,9 @@
 """The interface of UI backends: read a UI, act on it, take screenshots."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.jsontypes import JsonObject
@@ -15,6 +15,34 @@ class ScreenshotRequest:
     ref: Ref | None = None
     max_width: int | None = None
     annotate: bool = False
+    full_page: bool = False
+    """The whole page instead of what its window shows; windows that do not scroll are whole anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserRequest:
+    """An operation on a browser, with the arguments that it needs."""
+
+    op: str
+    url: str | None = None
+    tab: int | None = None
+    """By the number that the list of tabs shows; None is the focused one."""
+    id: str | None = None
+    text: str | None = None
+    options: JsonObject = field(default_factory=dict)
+
+
+@runtime_checkable
+class Browser(Protocol):
+    """A backend with tabs, history, logs and storage."""
+
+    async def browse(self, request: BrowserRequest) -> str | bytes:
+        """Perform an operation and return its answer, text or a PNG.
+
+        Raises:
+            IntrospectError: it is impossible now, or an argument is wrong.
+        """
+        ...
 
 
 class UiBackend(Protocol):

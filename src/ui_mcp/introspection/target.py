@@ -10,7 +10,7 @@ import anyio
 from ui_mcp.errors import IntrospectError, UiNodeNotFoundError, UiNoStagesError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import selectors
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.backend import ScreenshotRequest, UiBackend
+from ui_mcp.introspection.backend import Browser, BrowserRequest, ScreenshotRequest, UiBackend
 from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.outline import row_uids
 from ui_mcp.introspection.selectors import found_in
@@ -21,6 +21,8 @@ KEPT_CAPTURES = 8
 REMEMBERED_UIDS = 500_000
 SECONDS = 5.0
 """Default time limit of one read; screenshots have three times as long."""
+BROWSE_SECONDS = 40.0
+"""Time limit of an operation on a browser, which may load a page."""
 
 
 class Target:
@@ -133,6 +135,16 @@ class Target:
                 return await self.backend.screenshot(request)
             except UiNodeNotFoundError as error:
                 raise await self._not_found_error(request.ref or Ref(), error) from error
+
+    async def browse(self, request: BrowserRequest) -> str | bytes:
+        """Perform an operation on a browser and return its answer, text or a PNG.
+
+        Raises:
+            IntrospectError: it is impossible now, or an argument is wrong.
+        """
+        assert isinstance(self.backend, Browser)
+        async with self._lock, self._time_limit(f"doing {request.op}", BROWSE_SECONDS):
+            return await self.backend.browse(request)
 
     async def mark_changes(self, before: bytes, after: bytes) -> bytes:
         """Return both pictures side by side, with frames around what differs."""

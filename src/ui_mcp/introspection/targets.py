@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -201,6 +202,11 @@ class TargetRegistry:
     def serving(self) -> bool:
         """Whether our own server serves a UI."""
         return self._ui() is not None
+
+    def serves(self, url: str) -> bool:
+        """Return whether a URL is one of the UI that our own server serves."""
+        served = self._ui()
+        return served is not None and urlsplit(url)[:2] == urlsplit(served.url)[:2]
 
     async def forget(self, name: str) -> bool:
         """Detach a target, which keeps running; return False if there is none of this name."""

@@ -40,6 +40,10 @@ GROUPS = {
         "find, describe and wait for single nodes",
         frozenset({"ui_query", "ui_get_node", "ui_element_at", "ui_wait_for"}),
     ),
+    "browser": Group(
+        "history, tabs, network, console, devices, WebMCP",
+        frozenset({"ui_browser"}),
+    ),
     "chat": Group(
         "read what the person writes outside of the app",
         frozenset({"chat_read_since", "chat_wait_since"}),

@@ -18,11 +18,11 @@ from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 class AttachArgs(Request):
     """What to attach."""
 
-    kind: Annotated[str, "A running program, a page, or a running browser.", OneOf(lambda: [*backends()])]
-    pid: Annotated[int | None, "javafx: the process."] = None
-    match: Annotated[str | None, "javafx: part of its main class or jar, instead of the process."] = None
-    url: Annotated[str | None, "url: the page to open. cdp: the browser's debugging address."] = None
-    cdp: Annotated[str | None, "cdp: the browser's debugging address."] = None
+    kind: Annotated[str, OneOf(lambda: [*backends()])]
+    pid: Annotated[int | None, "Of a JavaFX or Swing program."] = None
+    match: Annotated[str | None, "Part of its main class or jar, instead."] = None
+    url: Annotated[str | None, "Page to open, or debugging address."] = None
+    cdp: Annotated[str | None, "Debugging address."] = None
 
 
 @tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=invalid_arguments)

@@ -18,9 +18,9 @@ from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 class QueryArgs(Request):
     """What to find."""
 
-    selector: Annotated[Selector, "css, text and predicate; all that are given must hold."]
-    scope: Annotated[Scope, "Which window: focused, all, or index with stageIndex."] = field(default_factory=Scope)
-    limit: Annotated[int, "Most matches to list.", Limit(ge=1, le=1000)] = 50
+    selector: Annotated[Selector, "All that are given must hold."]
+    scope: Annotated[Scope, "Which window."] = field(default_factory=Scope)
+    limit: Annotated[int, Limit(ge=1, le=1000)] = 50
     target: str | None = None
 
 

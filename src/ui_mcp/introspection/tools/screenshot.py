@@ -20,6 +20,7 @@ class ScreenshotArgs(Request):
 
     stage_index: Annotated[int | None, "Window by number; absent = the focused one."] = None
     ref: Annotated[AnyRef | None, "Only this node."] = None
+    full_page: Annotated[bool, "The whole page, not only what shows."] = False
     max_width: Annotated[int | None, "Scale down to this width.", Limit(ge=16, le=10_000)] = None
     annotate: Annotated[bool, "Draw boxes with uids over what can be operated."] = False
     format: Annotated[Literal["image", "json"], "An image, or {contentType, dataBase64}."] = "image"
@@ -50,7 +51,8 @@ async def _screenshot(registry: TargetRegistry, args: ScreenshotArgs) -> ToolRes
     # Not the default target: the page that a person has open cannot take screenshots of itself.
     default = "browser" if registry.serving else None
     target = await registry.target(args.target or default)
-    request = ScreenshotRequest(args.stage_index, args.ref.ref() if args.ref else None, args.max_width, args.annotate)
+    ref = args.ref.ref() if args.ref else None
+    request = ScreenshotRequest(args.stage_index, ref, args.max_width, args.annotate, args.full_page)
     png = await target.screenshot(request)
     if args.format == "json":
         return structured_result({"contentType": "image/png", "dataBase64": b64encode(png).decode()})

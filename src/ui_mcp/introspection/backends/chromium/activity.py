@@ -1,45 +1,49 @@
 """What a page reports while it runs: requests, console messages, errors, downloads."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
-import anyio
-
 from ui_mcp.introspection.backends.chromium.devtools import Session
+from ui_mcp.introspection.backends.chromium.network import RequestLog, is_favicon
 from ui_mcp.introspection.backends.chromium.tab import thrown
 from ui_mcp.introspection.person_pages import is_person_page
 from ui_mcp.jsontypes import JsonObject
 
 MAX_PROBLEMS = 50
-RECENT_SECONDS = 0.05
+MAX_MESSAGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class PendingRequest:
-    """A request of the page without a complete response."""
+class Message:
+    """One message of the console; `number` counts those of a page."""
 
-    method: str
-    url: str
-    begun: float
+    number: int
+    level: str
+    text: str
+
+    def line(self) -> str:
+        return f"{self.number} {self.level}: {self.text}"
 
 
 class PageActivity:
-    """The requests under way and the problems of one page and its frames."""
+    """The requests, console messages and problems of one page and its frames."""
 
     def __init__(self, page_url: Callable[[], str]) -> None:
         self._page_url = page_url
-        self._pending: dict[str, PendingRequest] = {}
+        self.requests = RequestLog()
+        self.console: deque[Message] = deque(maxlen=MAX_MESSAGES)
+        self._messages = 0
         self._problems: list[str] = []
-        self._finished = anyio.Event()
 
     def watch(self, session: Session) -> None:
         """Take the events of the page's own session or of a frame's."""
         session.on("Runtime.consoleAPICalled", self._on_console)
-        session.on("Runtime.exceptionThrown", lambda event: self.note(f"error: {thrown(event['exceptionDetails'])}"))
+        session.on("Runtime.exceptionThrown", self._on_exception)
         session.on("Log.entryAdded", self._on_log)
-        session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.requestWillBeSent", lambda event: self.requests.begin(event, session))
         session.on("Network.responseReceived", self._on_response)
         session.on("Network.loadingFinished", self._on_finished)
         session.on("Network.loadingFailed", self._on_failed)
@@ -54,42 +58,41 @@ class PageActivity:
         problems, self._problems = self._problems, []
         return problems
 
-    async def wait_recent_requests(self) -> None:
-        """Wait for requests younger than 50 ms; older ones may be long polls that never end."""
-        while True:
-            now = anyio.current_time()
-            ages = [now - request.begun for request in self._pending.values() if now - request.begun < RECENT_SECONDS]
-            if not ages:
-                return
-            self._finished = anyio.Event()
-            with anyio.move_on_after(RECENT_SECONDS - min(ages)):
-                await self._finished.wait()
+    def _log(self, level: str, text: str) -> None:
+        if not is_person_page(self._page_url()):
+            self._messages += 1
+            self.console.append(Message(self._messages, level, text))
 
     def _on_console(self, event: JsonObject) -> None:
+        text = " ".join(map(_shown, event["args"]))
+        self._log(event["type"], text)
         if event["type"] in {"error", "assert"}:
-            self.note(f"console: {' '.join(map(_shown, event['args']))}")
+            self.note(f"console: {text}")
+
+    def _on_exception(self, event: JsonObject) -> None:
+        details = event["exceptionDetails"]
+        place = f" ({details['url']}:{details['lineNumber'] + 1})" if details.get("url") else ""
+        self._log("exception", thrown(details) + place)
+        self.note(f"error: {thrown(details)}")
 
     def _on_log(self, event: JsonObject) -> None:
+        if is_favicon(event["entry"].get("url", "")):
+            return
+        self._log(event["entry"]["level"], event["entry"]["text"])
         if event["entry"]["level"] == "error":
             self.note(f"console: {event['entry']['text']}")
 
-    def _on_request(self, event: JsonObject) -> None:
-        request = event["request"]
-        if not request["url"].endswith("/favicon.ico"):  # which only the browser wants
-            self._pending[event["requestId"]] = PendingRequest(request["method"], request["url"], anyio.current_time())
-
     def _on_response(self, event: JsonObject) -> None:
-        response, request = event["response"], self._pending.get(event["requestId"])
-        if request is not None and response["status"] >= 400:
-            self.note(f"request: {response['status']} {request.method} {response['url']}")
+        request = self.requests.respond(event)
+        if request is not None and event["response"]["status"] >= 400:
+            self.note(f"request: {event['response']['status']} {request.method} {event['response']['url']}")
 
     def _on_finished(self, event: JsonObject) -> None:
-        self._pending.pop(event["requestId"], None)
-        self._finished.set()
+        self.requests.end(event["requestId"], event["timestamp"], event.get("encodedDataLength", 0))
 
     def _on_failed(self, event: JsonObject) -> None:
-        request = self._pending.get(event["requestId"])
-        self._on_finished(event)
+        reason = event.get("errorText", "") or "failed"
+        request = self.requests.end(event["requestId"], event["timestamp"], failure=reason)
         if request is not None:
             self.note(f"request: failed {request.method} {request.url} {event.get('errorText', '')}".rstrip())
 
@@ -111,14 +114,24 @@ class Downloads:
         self._folder: TemporaryDirectory[str] | None = None
         self._begun: dict[str, Download] = {}
         self._kept = 0
+        self._keeps = False
+        """Whether the browser saves downloads in our folder."""
         browser.on("Browser.downloadWillBegin", self._on_begin)
         browser.on("Browser.downloadProgress", self._on_progress)
 
     async def keep(self, context: str) -> None:
         """Save the downloads of a profile in a folder of our own."""
         self._folder = TemporaryDirectory(prefix="ui-mcp-downloads-", ignore_cleanup_errors=True)
+        self._keeps = True
         place = {"behavior": "allowAndName", "downloadPath": self._folder.name, "browserContextId": context}
         await self._browser.send("Browser.setDownloadBehavior", place | {"eventsEnabled": True})
+
+    def new_file(self, name: str) -> Path:
+        """Return the path of a new file in our folder."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="ui-mcp-downloads-", ignore_cleanup_errors=True)
+        self._kept += 1
+        return Path(self._folder.name) / f"{self._kept}-{name}"
 
     async def report(self) -> None:
         """Leave downloads where the browser saves them, and report them."""
@@ -142,10 +155,9 @@ class Downloads:
             download.activity.note(f"download: {download.name} {outcome}")
 
     def _saved(self, guid: str, name: str) -> str:
-        if self._folder is None:
+        if not self._keeps or self._folder is None:
             return "finished"
-        self._kept += 1
-        place = Path(self._folder.name) / f"{self._kept}-{name}"
+        place = self.new_file(name)
         try:
             (Path(self._folder.name) / guid).rename(place)
         except OSError as error:

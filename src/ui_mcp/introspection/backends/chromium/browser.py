@@ -7,13 +7,15 @@ from contextlib import suppress
 
 import anyio
 
-from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
-from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.errors import UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
+from ui_mcp.introspection.backend import BrowserRequest, ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.activity import Downloads, PageActivity
+from ui_mcp.introspection.backends.chromium.browsing import browse, load
 from ui_mcp.introspection.backends.chromium.debugger import require_debugger
 from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError
+from ui_mcp.introspection.backends.chromium.emulation import VIEWPORT
 from ui_mcp.introspection.backends.chromium.input import real_input
-from ui_mcp.introspection.backends.chromium.launch import open_closed_shadows, require_executable
+from ui_mcp.introspection.backends.chromium.launch import offer_model_context, open_closed_shadows, require_executable
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
 from ui_mcp.introspection.backends.chromium.tab import TabSetup
 from ui_mcp.introspection.backends.chromium.transports import BrowserProcess, connect_websocket
@@ -25,7 +27,7 @@ from ui_mcp.person import listener_ports
 
 READY_SECONDS = 10.0
 CONNECT_SECONDS = 30.0
-VIEWPORT = {"width": 1280, "height": 800}
+
 DRIVEN = "ui-mcp-eyes"
 """Word in our user agent, by which our server knows that no person uses the page."""
 
@@ -88,6 +90,7 @@ class BrowserBackend:
             page=[("Emulation.setDeviceMetricsOverride", {**VIEWPORT, "deviceScaleFactor": 1, "mobile": False})],
             everywhere=[
                 ("Page.addScriptToEvaluateOnNewDocument", {"source": open_closed_shadows()}),
+                ("Page.addScriptToEvaluateOnNewDocument", {"source": offer_model_context()}),
                 ("Emulation.setUserAgentOverride", agent),
                 ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
             ],
@@ -134,7 +137,7 @@ class BrowserBackend:
         target = (await self._connection.browser.send("Target.createTarget", created))["targetId"]
         driven = next(driven for driven in self._open_pages() if driven.tab.target_id == target)
         await driven.tab.wait_known()
-        await self._load(driven, url)
+        await load(driven, url, lambda: driven.tab.goto(url))
 
     async def visit(self, url: str) -> None:
         """Load `url` in the focused page.
@@ -144,19 +147,21 @@ class BrowserBackend:
             UiNotEnabledError: it is the person's own page.
         """
         refuse_person_pages([url])
-        await self._load(self._open_pages()[-1], url)
+        driven = self._open_pages()[-1]
+        await load(driven, url, lambda: driven.tab.goto(url))
 
-    async def _load(self, driven: DrivenPage, url: str) -> None:
-        try:
-            with anyio.fail_after(READY_SECONDS):
-                await driven.unless_dialog(driven.tab.goto(url))
-        except DialogOpenError:
-            return
-        except TimeoutError as error:
-            problem = f"Cannot open {url}\nNothing came within {READY_SECONDS:g} s."
-            raise UiActionFailedError(problem, reason="NAVIGATION") from error
-        except DevToolsError as error:
-            raise UiActionFailedError(f"Cannot open {url}\n{error}", reason="NAVIGATION") from error
+    async def browse(self, request: BrowserRequest) -> str | bytes:
+        """Perform an operation of `browsing` on the browser or one of its pages."""
+        answer = await browse(self, request)
+        self._acted = None
+        return answer
+
+    def allowed(self) -> list[DrivenPage]:
+        return self._allowed_pages()
+
+    def focus(self, driven: DrivenPage) -> None:
+        """Give a page the focus."""
+        self._pages = [*(page for page in self._pages if page is not driven), driven]
 
     async def describe(self) -> str:
         return f"{(await self._focused()).tab.url} in Chromium {self._version}"
@@ -260,7 +265,9 @@ class BrowserBackend:
         info = event["targetInfo"]
         ours = self._context is None or info.get("browserContextId") == self._context
         if ours and info.get("subtype") != "prerender" and not info["url"].startswith("devtools:"):
-            self._pages.append(DrivenPage(self._connection, event, self._setup, self._prefixes))
+            self._pages.append(
+                DrivenPage(self._connection, event, self._setup, self._prefixes, self._downloads.new_file)
+            )
             return
         self._connection.session(event["sessionId"]).post("Runtime.runIfWaitingForDebugger")
         self._connection.browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
@@ -311,7 +318,7 @@ class BrowserBackend:
                     raise UiArgumentError(f"There is no stage {index}; valid are 0 to {len(ordered) - 1}")
                 return [numbered[index]]
             case "primary":
-                first = self._allowed_pages()[0]
+                first = min(self._allowed_pages(), key=lambda driven: driven.number)
                 return [(index, driven) for index, driven in numbered if driven is first]
             case _:
                 front = await self._focused()

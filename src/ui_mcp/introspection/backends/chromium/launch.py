@@ -128,3 +128,10 @@ def open_closed_shadows() -> str:
     return root;
   };
 })()"""
+
+
+def offer_model_context() -> str:
+    """Return a page script that offers WebMCP where pages looked for it before it moved to the document."""
+    return """if (!("modelContext" in navigator) && "modelContext" in document) {
+  Object.defineProperty(navigator, "modelContext", { get: () => document.modelContext, configurable: true });
+}"""

@@ -4,9 +4,10 @@ import asyncio
 import base64
 import itertools
 import re
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -23,9 +24,11 @@ from ui_mcp.errors import (
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.activity import PageActivity
 from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError, Session
+from ui_mcp.introspection.backends.chromium.emulation import Emulation
 from ui_mcp.introspection.backends.chromium.frames import ForeignFrames, FrameScript, spliced
 from ui_mcp.introspection.backends.chromium.keyboard import Keyboard
 from ui_mcp.introspection.backends.chromium.mouse import Mouse
+from ui_mcp.introspection.backends.chromium.page_tools import PageTools
 from ui_mcp.introspection.backends.chromium.tab import Tab, TabSetup
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import guarded, person_page_refused, refuse_person_pages
@@ -34,6 +37,8 @@ from ui_mcp.jsontypes import JsonObject
 R = TypeVar("R")
 _numbers = itertools.count(1)  # module level, so that the stage uids of all browsers differ
 _REQUEST_SECONDS = 0.5
+MAX_SIDE = 16_000
+"""Pixels of a picture of a whole page; browsers cannot draw larger ones."""
 _ERRORS: dict[str, type[IntrospectError]] = {
     kind.code: kind
     for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError)
@@ -64,13 +69,26 @@ class Dialog:
 class DrivenPage:
     """One page of a browser, with what it reported."""
 
-    def __init__(self, connection: Connection, attached: JsonObject, setup: TabSetup, prefixes: Iterator[str]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        attached: JsonObject,
+        setup: TabSetup,
+        prefixes: Iterator[str],
+        new_file: Callable[[str], Path],
+    ) -> None:
         self.number = next(_numbers)
+        self.new_file = new_file
+        """Returns the path of a new file with a given name."""
+        self.tools = PageTools()
+        self.picture: bytes | None = None
+        """The last screenshot of the window, to compare the next one with."""
         self.prefix = ""
         self.dialog: Dialog | None = None
         self._dialog_opened = asyncio.Event()
         self.activity = PageActivity(lambda: self.tab.url)
         self.tab = Tab(connection, attached, setup, self._watch)
+        self.emulation = Emulation(self.tab.session)
         self.keyboard = Keyboard(self.tab.session)
         self.mouse = Mouse(self.tab, self.keyboard)
         self._prefixes = prefixes
@@ -85,6 +103,7 @@ class DrivenPage:
 
     def _watch(self, session: Session) -> None:
         self.activity.watch(session)
+        self.tools.watch(session)
         session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(event, session))
         session.on("Page.javascriptDialogClosed", lambda _: self._on_dialog_closed())
 
@@ -207,25 +226,33 @@ class DrivenPage:
         try:
             await self.call({"op": "idle"})
             with anyio.move_on_after(_REQUEST_SECONDS):
-                await self.activity.wait_recent_requests()
+                await self.activity.requests.wait_recent()
             if self._script is None:
                 await self.unless_dialog(self.tab.wait_document())
         except DialogOpenError:
             return
 
     async def screenshot(self, request: ScreenshotRequest) -> bytes:
-        """Return a screenshot of the viewport or of one element."""
+        """Return a screenshot of the viewport, of the whole page or of one element."""
         await self.require_allowed()
-        size = await self.call({"op": "box", "target": request.ref.json()}) if request.ref else None
-        clip = size or {"x": 0, "y": 0, **await self._viewport()}
+        box = await self.call({"op": "box", "target": request.ref.json()}) if request.ref else None
+        view = await self._view(whole=request.full_page)
+        # Browsers cut pictures from the document, not from what the window shows.
+        corner = {"x": 0, "y": 0} if request.full_page and not box else {"x": view["left"], "y": view["top"]}
+        at = {side: corner[side] + (box[side] if box else 0) for side in corner}
+        clip = {**at, "width": (box or view)["width"], "height": (box or view)["height"]}
         scale = min(1.0, request.max_width / clip["width"]) if request.max_width and clip["width"] else 1.0
         if request.annotate:
             await self.call({"op": "annotate"})
         try:
-            shot = {"format": "png", "clip": {**clip, "scale": scale}}
+            # An element or page may be larger than the window.
+            beyond = request.full_page or request.ref is not None
+            shot = {"format": "png", "clip": {**clip, "scale": scale}, "captureBeyondViewport": beyond}
             screenshot = self.tab.session.send("Page.captureScreenshot", shot)
             png = base64.b64decode((await self.unless_dialog(screenshot))["data"])
             await self.require_allowed()  # again: the page may have navigated meanwhile
+            if not (request.ref or request.full_page or request.annotate):
+                self.picture = png
             return png
         except DialogOpenError as error:
             raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
@@ -233,9 +260,15 @@ class DrivenPage:
             if request.annotate:
                 await self.call({"op": "clear"})
 
-    async def _viewport(self) -> JsonObject:
+    async def _view(self, *, whole: bool) -> JsonObject:
+        """Return the size of the window or the whole page, and how far it is scrolled."""
+        root = "document.documentElement"
+        window, page = ("innerWidth", "innerHeight"), (f"{root}.scrollWidth", f"{root}.scrollHeight")
+        width, height = page if whole else window
+        limited = f"width: Math.min({MAX_SIDE}, {width}), height: Math.min({MAX_SIDE}, {height})"
+        size = f"({{ {limited}, left: scrollX, top: scrollY }})"
         try:
-            return dict(await self.unless_dialog(self.tab.evaluate("({width: innerWidth, height: innerHeight})")))
+            return dict(await self.unless_dialog(self.tab.evaluate(size)))
         except DialogOpenError as error:
             raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
 

@@ -59,6 +59,8 @@ class Tab:
         self._loaders: deque[str] = deque(maxlen=20)
         """Of the last documents; a page may have gone on before we hear that a navigation has begun."""
         self._has_document = False
+        self._moves = 0
+        """How often the page has got another document or another place in its document."""
         self._changed = anyio.Event()
         self.session.on(CLOSED, lambda _: self._announce())
         self.session.on("Inspector.targetCrashed", lambda _: connection.fail(self.session, "the page has crashed"))
@@ -94,6 +96,25 @@ class Tab:
         if loader is not None:  # else it is another place in the same document
             await self._until(lambda: loader in self._loaders)
             await self.wait_document()
+
+    async def reload(self) -> None:
+        """Load the document again, without the cache."""
+        before = self._moves
+        await self.session.send("Page.reload", {"ignoreCache": True})
+        await self._until(lambda: self._moves > before)
+        await self.wait_document()
+
+    async def travel(self, steps: int) -> bool:
+        """Go back (negative) or forward in the history; return False if there is no such entry."""
+        history = await self.session.send("Page.getNavigationHistory")
+        at = history["currentIndex"] + steps
+        if not 0 <= at < len(history["entries"]):
+            return False
+        before = self._moves
+        await self.session.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][at]["id"]})
+        await self._until(lambda: self._moves > before)
+        await self.wait_document()
+        return True
 
     async def wait_document(self) -> None:
         """Wait until the text of the document has been read, however often the page navigates meanwhile.
@@ -141,7 +162,7 @@ class Tab:
         """Follow a frame with a session of its own; return the future of its frame tree."""
         session = frame.session
         session.on("Page.frameAttached", lambda event: self._attached(event, session))
-        session.on("Page.frameNavigated", lambda event: self._navigated(event["frame"], session))
+        session.on("Page.frameNavigated", lambda event: self._navigated(event, session))
         session.on("Page.navigatedWithinDocument", self._moved_within)
         session.on("Page.frameDetached", self._detached)
         session.on("Target.attachedToTarget", self._has_process)
@@ -150,7 +171,7 @@ class Tab:
         follow = {"autoAttach": True, "flatten": True, "filter": [{"type": "iframe"}]}
         commands: list[Command] = [
             ("Page.enable", {}), ("Runtime.enable", {}), ("Network.enable", {}), ("Log.enable", {}),
-            *self._setup.everywhere, *(self._setup.page if frame is self._main else ()),
+            ("WebMCP.enable", {}), *self._setup.everywhere, *(self._setup.page if frame is self._main else ()),
             ("Target.setAutoAttach", follow | {"waitForDebuggerOnStart": self._setup.paused}),
         ]  # fmt: skip
         for method, params in commands:
@@ -189,19 +210,25 @@ class Tab:
         if event["frameId"] not in self._frames:
             self._place({"id": event["frameId"], "parentId": event["parentFrameId"], "url": ""}, session)
 
-    def _navigated(self, entry: JsonObject, session: Session) -> None:
+    def _navigated(self, event: JsonObject, session: Session) -> None:
+        entry = event["frame"]
         for child in [frame for frame in self.frames if frame.parent is not None and frame.parent.id == entry["id"]]:
             self._remove(child)
         self._place(entry, session)
         if entry["id"] == self._main.id:
             self._loader = entry["loaderId"]
             self._loaders.append(self._loader)
-            self._has_document = False
+            self._moves += 1
+            # A document from the back/forward cache has been read already.
+            self._has_document = event.get("type") == "BackForwardCacheRestore"
         self._announce()
 
     def _moved_within(self, event: JsonObject) -> None:
         if frame := self._frames.get(event["frameId"]):
             frame.url = event["url"]
+            if frame is self._main:
+                self._moves += 1
+                self._announce()
 
     def _detached(self, event: JsonObject) -> None:
         frame = self._frames.get(event["frameId"])

@@ -29,6 +29,7 @@ ARGUMENTS = (
     "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--hide-scrollbars",
     "--disable-renderer-backgrounding", "--force-color-profile=srgb", "--metrics-recording-only",
     "--password-store=basic", "--use-mock-keychain", "--disable-features=Translate,MediaRouter",
+    "--enable-features=WebMCP",
     # A page without a pointer hides what others show on hover.
     "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
 )  # fmt: skip
