@@ -190,9 +190,7 @@ class ChatSettings(Section):
     mimes: Annotated[tuple[str, ...], "Kinds of text that may be posted."] = ("text/markdown", "text/plain")
     tool_names: Annotated[Literal["snake", "dotted"], "Spelling of the listed chat tools."] = "snake"
     legacy_ui_tools: Annotated[Literal["compat", "list", "off"], "What `ui.send_message` does."] = "compat"
-    server_marks: Annotated[
-        bool, "List `chat_read_and_advance`, by which the server keeps how far a subscriber has read."
-    ] = False
+    server_marks: Annotated[bool, "List `chat_read_and_advance`: the server keeps how far one has read."] = False
     rate: Annotated[float, "Posts per second and person through the HTTP bridge (burst: twice).", Limit(gt=0)] = 20.0
 
 

@@ -8,8 +8,9 @@ from jsonschema import Draft202012Validator
 from introspection.forests import GOLDEN, PATH, golden
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.contract import CaptureRequest
-from ui_mcp.introspection.outline import outline
+from ui_mcp.introspection.outline import entries, lines, outline
 from ui_mcp.introspection.tree import build
+from ui_mcp.jsontypes import JsonObject
 
 CONTRACTS = GOLDEN.parents[1]
 FOLDERS = sorted(folder.name for folder in GOLDEN.iterdir())
@@ -84,3 +85,65 @@ def test_the_example_of_the_contract_is_valid() -> None:
         ],
     }  # fmt: skip
     schema("ui-snapshot").validate(snapshot)
+
+
+def shown(*records: JsonObject, interactive: bool = False) -> list[str]:
+    """Return the lines that the outline has for a page with these records below its body."""
+    nodes: list[JsonObject] = [{"u": "a1", "t": "body"}]
+    for number, record in enumerate(records, 2):
+        nodes.append({"u": f"a{number}", "p": 0, "n": f"{record['t']}[{number}]", **record})
+    raw = {"app": {}, "stages": [{"index": 0, "uid": "page", "nodes": nodes}]}
+    capture = build(raw, CaptureRequest())
+    return [line.strip() for entry in entries(capture, interactive=interactive) for line in lines(entry)][1:]
+
+
+@pytest.mark.covers("IN-89")
+def test_a_hidden_part_has_a_line_only_if_its_author_named_it() -> None:
+    assert shown(
+        {"t": "div", "i": "details", "v": False},
+        {"t": "sl-menu", "i": "sl-menu-4", "ig": 1, "v": False},
+        {"t": "p", "l": "Later", "v": False},
+    ) == ["div a2 #details hidden"]
+
+
+GRID_RECORDS: list[JsonObject] = [
+    {
+        "t": "div", "er": "grid",
+        "z": {
+            "kind": "grid", "itemsCount": 2, "visibleRange": {"from": 0, "to": 1}, "selectedIndices": [1],
+            "columns": [{"id": "n", "text": "Name"}, {"id": "s", "text": "State"}],
+            "visibleCells": [
+                {"index": at, "uid": f"a{at * 3 + 3}", "cells": [
+                    {"columnId": "n", "text": f"Ann {at}"}, {"columnId": "s", "text": "open"}]}
+                for at in (0, 1)
+            ],
+        },
+    },
+    {"t": "div", "er": "row", "p": 1}, {"t": "div", "er": "gridcell", "l": "Ann 0", "p": 2},
+    {"t": "button", "l": "Delete", "a": 1, "p": 2},
+    {"t": "div", "er": "row", "p": 1}, {"t": "div", "er": "gridcell", "l": "Ann 1", "p": 5},
+    {"t": "button", "l": "Delete", "a": 1, "p": 5},
+]  # fmt: skip
+
+
+@pytest.mark.covers("IN-138")
+def test_a_row_of_a_grid_is_one_line_with_what_can_be_operated_in_it() -> None:
+    assert shown(*GRID_RECORDS) == [
+        "grid a2 rows=2 visible=0-1 selected=1 cols=Name,State",
+        'r0 "Ann 0" "open" [button a5 "Delete"]',
+        'r1 "Ann 1" "open" selected [button a8]',
+    ]
+
+
+@pytest.mark.covers("IN-139")
+def test_the_interactive_outline_has_only_what_can_be_operated() -> None:
+    page: list[JsonObject] = [
+        {"t": "h1", "l": "Title"},
+        {"t": "form"},
+        {"t": "input", "l": "Name", "a": 1, "p": 2},
+        {"t": "p", "l": "Help", "p": 2},
+        {"t": "Button", "l": "OK"},
+    ]
+
+    assert shown(*page, interactive=True) == ['input a4 "Name"', 'Button a6 "OK"']
+    assert len(shown(*page)) == 5

@@ -48,6 +48,8 @@ write = ["/"]
 env = ["*"]
 [introspection]
 allow_attach = true
+allow_cookies = true
+allow_evaluate = true
 chromium = "./evil"
 [gateway]
 config = "nlui.yaml"

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ui_mcp.introspection import outline, snapshot_json
 from ui_mcp.introspection.contract import CaptureRequest
-from ui_mcp.introspection.outline import Entry
+from ui_mcp.introspection.outline import Entry, is_hidden
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Capture, Node, Stage
 from ui_mcp.jsontypes import JsonObject
@@ -27,11 +27,11 @@ class Change:
 
     def shows(self) -> bool:
         """Return whether the node, hidden before, is shown now."""
-        return _is_hidden(self.before) and not _is_hidden(self.node)
+        return is_hidden(self.before) and not is_hidden(self.node)
 
     def lines(self) -> list[str]:
         """Return what the outline says now and did not say before: the node's line and its new rows."""
-        hides = _is_hidden(self.node) and not _is_hidden(self.before)
+        hides = is_hidden(self.node) and not is_hidden(self.before)
         if self.node.record.get("w") is False or (outline.is_plain(self.node) and not hides):
             return []
         line = outline.line(self.node)
@@ -40,7 +40,7 @@ class Change:
 
     def new_rows(self) -> list[JsonObject]:
         """Return the rows that show something else than before; none if rows are nodes themselves."""
-        if "z" not in self.node.record or outline.rows_are_nodes(self.node) or _is_hidden(self.node):
+        if "z" not in self.node.record or outline.rows_are_nodes(self.node) or is_hidden(self.node):
             return []
         old = {row["index"]: row for row in self.before.record.get("z", {}).get("visibleCells", ())}
         return [row for row in self.node.record["z"]["visibleCells"] if old.get(row["index"]) != row]
@@ -111,10 +111,6 @@ class Diff:
         ]
         inside = {below.uid for top in tops for below in top.walk()}
         return [*(node for node in self.added if node.uid not in inside), *tops]
-
-
-def _is_hidden(node: Node) -> bool:
-    return node.record.get("v") is False or node.record.get("w") is False
 
 
 def compare(before: Capture, after: Capture, *, with_layout: bool = False) -> Diff:

@@ -1,12 +1,13 @@
 """Writes captures as text for models: one line per node, without nodes that are only layout."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ui_mcp.introspection.tree import Capture, Node, Stage
 from ui_mcp.jsontypes import JsonObject
 
-TEXT_LENGTH = 80
+TEXT_LENGTH = 200
 
 
 @dataclass(slots=True, eq=False)
@@ -22,9 +23,14 @@ def outline(capture: Capture) -> str:
     return "\n".join(line for entry in entries(capture) for line in lines(entry))
 
 
-def entries(capture: Capture) -> list[Entry]:
+def entries(capture: Capture, *, interactive: bool = False) -> list[Entry]:
+    """Return an entry per window; with `interactive` only what can be operated is below it."""
     return [
-        Entry(f"stage {stage.index}", stage_line(stage), subtree(stage.root) if stage.root else [])
+        Entry(
+            f"stage {stage.index}",
+            stage_line(stage),
+            subtree(stage.root, interactive=interactive) if stage.root else [],
+        )
         for stage in capture.stages
     ]
 
@@ -38,22 +44,96 @@ def lines(entry: Entry, level: int = 0) -> Iterator[str]:
         pending.extend((child, depth + 1) for child in reversed(at.children))
 
 
-def subtree(root: Node) -> list[Entry]:
-    """Return the entries of a node: one, or those of its children if it is only layout."""
+def subtree(root: Node, *, interactive: bool = False) -> list[Entry]:
+    """Return the entries of a node: one, or those of its children if it is only layout.
+
+    With `interactive` only what can be operated has an entry, all on one level.
+    """
     top: list[Entry] = []
-    pending: list[tuple[Node, list[Entry]]] = [(root, top)]
+    pending: list[tuple[Node, list[Entry], _Grid | None]] = [(root, top, None)]
     while pending:
-        node, into = pending.pop()
-        hidden = node.record.get("v") is False or node.record.get("w") is False
-        if is_plain(node) and (not hidden or not node.children):
-            pending.extend((child, into) for child in reversed(node.children))
+        node, into, grid = pending.pop()
+        hidden = is_hidden(node)
+        if hidden and not _is_named(node):
+            continue
+        if grid is not None and (text := grid.line(node)) is not None:
+            into.extend([Entry(grid.node.uid, text)] if text else [])
+            continue
+        if is_plain(node) or (interactive and not _is_operable(node) and "z" not in node.record):
+            pending.extend((child, into, grid) for child in reversed(node.children))
             continue
         entry = Entry(node.uid, line(node) + _child_count(node, hidden=hidden))
         into.append(entry)
+        below = into if interactive else entry.children
         if not hidden:  # the line of a hidden node only counts its descendants
-            entry.children.extend(Entry(node.uid, text) for text in row_lines(node))
-            pending.extend((child, entry.children) for child in reversed(node.children))
+            below.extend(Entry(node.uid, text) for text in row_lines(node))
+            inner = _Grid.of(node) or grid
+            pending.extend((child, below, inner) for child in reversed(node.children))
     return top
+
+
+@dataclass(slots=True, eq=False)
+class _Grid:
+    """A grid whose rows are nodes: each is written as one line, with what can be operated in its cells."""
+
+    node: Node
+    rows: dict[str, JsonObject]
+    labels: dict[int, str] = field(default_factory=dict)
+    """What the operable parts of the row before were called, by position; written once."""
+
+    @classmethod
+    def of(cls, node: Node) -> "_Grid | None":
+        virtual = node.record.get("z")
+        if not virtual or virtual["kind"] not in _GRIDS or not node.children:
+            return None
+        return cls(node, {row["uid"]: row for row in virtual["visibleCells"] if "uid" in row})
+
+    def line(self, node: Node) -> str | None:
+        """Return the line of a row, an empty one for a header without controls, None for other nodes."""
+        if node.uid in self.rows:
+            return " ".join([row_line(self.node, self.rows[node.uid]), *self._controls(node)])
+        if self.rows and _role(node) == "row":
+            controls = self._controls(node)
+            self.labels.clear()
+            return " ".join(["head", *controls]) if controls else ""
+        return None
+
+    def _controls(self, row: Node) -> list[str]:
+        found = [below for below in row.walk() if _is_operable(below) and _role(below) not in _CELLS]
+        return [f"[{self._control(at, node)}]" for at, node in enumerate(found) if not is_hidden(node)]
+
+    def _control(self, at: int, node: Node) -> str:
+        label = node.record.get("l") or ""
+        repeated, self.labels[at] = self.labels.get(at) == label, label
+        words = [_type(node.record), node.uid, f'"{cut(label, 20)}"' if label and not repeated else "", *_states(node)]
+        return " ".join(word for word in words if word)
+
+
+_GRIDS = frozenset({"grid", "treegrid", "table"})
+_CELLS = frozenset({"row", "gridcell", "cell", "rowheader", "columnheader", "td", "th", "tr"})
+
+
+def _role(node: Node) -> str:
+    return str(node.record.get("er") or ("row" if node.record["t"] == "tr" else node.record["t"]))
+
+
+def is_hidden(node: Node) -> bool:
+    """Return whether the node or one above it is hidden."""
+    return node.record.get("v") is False or node.record.get("w") is False
+
+
+def _is_named(node: Node) -> bool:
+    """Return whether the author of the UI gave the node an id."""
+    return bool(node.record.get("i")) and "ig" not in node.record
+
+
+def _is_operable(node: Node) -> bool:
+    record = node.record
+    return bool(record.get("a") or _CONTROL.search(record["t"])) or ("z" in record and not rows_are_nodes(node))
+
+
+_CONTROL = re.compile("(Button|Field|Area|(?<![HV])Box|Slider|Spinner|Picker|Hyperlink|MenuItem|Menu|Tab|JTabbedPane)$")
+"""The classes of JavaFX and Swing that are operated; pages mark such elements themselves."""
 
 
 def stage_line(stage: Stage) -> str:
@@ -72,11 +152,13 @@ def line(node: Node) -> str:
     """Return the line of a node: type, uid, #id, text, prompt, value, states."""
     record = node.record
     get = record.get
-    words = [f"{record['t']}[{record['er']}]" if "er" in record else record["t"], record["u"]]
-    if get("i"):
+    words = [_type(record), record["u"]]
+    if get("i") and "ig" not in record:
         words.append(f"#{record['i']}")
     if get("l"):
         words.append(f'"{cut(record["l"])}"')
+    elif get("a") and get("c") and len(words) == 2 and not node.children:  # an icon that is known by its class alone
+        words.append(f".{record['c'][-1]}")
     if get("lp"):
         words.append(f'prompt="{cut(record["lp"])}"')
     if get("vt"):
@@ -87,10 +169,20 @@ def line(node: Node) -> str:
     return " ".join(words)
 
 
+def _type(record: JsonObject) -> str:
+    """Return the tag or class, or the role of what is only a box in a page."""
+    role, tag = record.get("er"), str(record["t"])
+    if role is None or tag.endswith(role):
+        return tag
+    return str(role) if tag in {"div", "span"} else f"{tag}[{role}]"
+
+
 def is_plain(node: Node) -> bool:
     """Return whether the node is only layout: it has no content and no state of its own."""
     record = node.record
-    return bool(record.get("y")) and node.parent is not None and not (record.get("x") or "z" in record)
+    if node.parent is None:
+        return record["t"] == "body" and not record.get("l")
+    return bool(record.get("y")) and "z" not in record
 
 
 def row_lines(node: Node) -> Iterator[str]:
@@ -111,7 +203,9 @@ def row_line(node: Node, row: JsonObject) -> str:
     """Return the line of a row, indented by its level in a tree: number, cells and states."""
     virtual = node.record["z"]
     names = {column["id"]: column["text"] or column["id"] for column in virtual["columns"]}
-    cells = [_cell(names.get(cell["columnId"]), cell["text"]) for cell in row["cells"]]
+    # All cells in the order of the columns need no names: the line of the control has them.
+    complete = [cell["columnId"] for cell in row["cells"]] == [*names]
+    cells = [_cell(None if complete else names.get(cell["columnId"]), cell["text"]) for cell in row["cells"]]
     states = ["selected"] if row["index"] in virtual["selectedIndices"] else []
     for state, (yes, no) in _ROW_STATES.items():
         if row.get(state) is not None:

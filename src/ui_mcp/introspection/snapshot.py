@@ -44,9 +44,12 @@ async def as_text(target: Target, request: SnapshotRequest, defaults: Defaults =
 
 async def _text(target: Target, request: SnapshotRequest, defaults: Defaults) -> str:
     limit = defaults.limits.tokens if request.max_tokens is None else request.max_tokens
+    interactive = request.mode == "interactive"
     if request.cursor:
         capture, offset, stale = await _continue(target, request, request.cursor)
-        return ("stale: the UI has changed since\n" if stale else "") + budget.text_page(capture, limit, offset)
+        return ("stale: the UI has changed since\n" if stale else "") + budget.text_page(
+            capture, limit, offset, interactive=interactive
+        )
     capture = await _capture(target, _outline_capture_request(request))
     head = _headline(target, capture)
     before = target.kept_capture(request.since) if request.since else None
@@ -59,7 +62,8 @@ async def _text(target: Target, request: SnapshotRequest, defaults: Defaults) ->
     await _tell_rows(target, capture)
     note = [f"full: nothing kept to compare with {request.since}"] if request.since else []
     extra = "\n".join([head, *note, *_problems(target)])
-    return extra + "\n" + budget.text_page(capture, max(1, limit - len(extra) // 4 - 1) if limit else 0)
+    room = max(1, limit - len(extra) // 4 - 1) if limit else 0
+    return extra + "\n" + budget.text_page(capture, room, interactive=interactive)
 
 
 async def as_json(target: Target, request: SnapshotRequest, defaults: Defaults = Defaults()) -> JsonObject:
@@ -159,7 +163,7 @@ async def _continue(target: Target, request: SnapshotRequest, text: str) -> tupl
 def _headline(target: Target, capture: Capture) -> str:
     app = capture.app
     name = app.get("name") or app.get("mainClass") or target.name
-    words = [f"snapshot {capture.id}", f"target {target.name}", outline.cut(str(name))]
+    words = [f"snapshot {capture.id}", target.name, outline.cut(str(name))]
     changed = () if capture.consistent else ("the UI changed while it was read",)
     return " · ".join([*words, *capture.warnings, *changed])
 

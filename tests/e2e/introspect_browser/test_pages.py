@@ -1,5 +1,6 @@
 """What only pages have: shadow roots, frames, native dialogs, navigation, uploads, console errors."""
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +12,7 @@ from introspection.demos import PATIENCE, Demo, failure
 from ui_mcp.errors import UiStaleRefError
 from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
-from ui_mcp.introspection.contract import Ref
+from ui_mcp.introspection.contract import Mode, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import until
 from ui_mcp.jsontypes import JsonObject
@@ -234,3 +235,43 @@ async def test_a_second_page_is_a_second_stage(browser: Demo, tmp_path: Path) ->
     assert sorted(stage["title"] for stage in stages) == ["Another", "Test"]
     assert [stage["title"] for stage in primary] == ["Test"]
     assert len((await as_json(browser.target, SnapshotRequest(depth=0)))["stages"]) == 1
+
+
+async def lines(browser: Demo, folder: Path, html: str, mode: Mode | None = None) -> list[str]:
+    """Return the lines of a page's outline, without uids."""
+    await show(browser, folder, html)
+    text = await as_text(browser.target, SnapshotRequest(mode=mode))
+    return [re.sub(r"\b[a-z]+\d+ ?", "", line.strip(), count=1).strip() for line in text.splitlines()[2:]]
+
+
+@pytest.mark.covers("IN-89")
+async def test_drawings_swatches_and_handlers_of_scripts_are_seen(browser: Demo, tmp_path: Path) -> None:
+    seen = await lines(
+        browser,
+        tmp_path,
+        """<svg width=200 height=150><circle cx=20 cy=20 r=9 fill=red /><text x=50 y=50>North</text></svg>
+        <div style="background-color: rgb(0, 128, 0); width: 20px; height: 20px"></div>
+        <p>Read the <span style="cursor: pointer">terms</span> first</p>
+        <span class="icon trash" style="cursor: pointer; display: block; width: 16px; height: 16px"></span>
+        <svg width=16 height=16><path d="M0 0" fill=blue /></svg>""",
+    )
+
+    assert seen == ['circle "red"', 'text "North"', 'div "rgb(0, 128, 0)"', 'p "Read the first"', 'span "terms"',
+                    "span .trash"]  # fmt: skip
+
+
+@pytest.mark.covers("IN-89", "IN-139")
+async def test_decoration_and_parts_of_components_cost_no_line(browser: Demo, tmp_path: Path) -> None:
+    page = """<x-pick label="Size"><x-item>Small</x-item></x-pick>
+        <div role=group><div role=presentation><button><img alt=""><div>Save</div></button></div></div>
+        <div aria-hidden=true><p>7</p></div><ul hidden><li>Later</li></ul><ul><li><a href="#">Home</a></li></ul>
+        <label><input type=checkbox><span>Gift</span></label><p>Text</p>
+        <script>customElements.define("x-pick", class extends HTMLElement { connectedCallback() {
+          this.attachShadow({mode: "open"}).innerHTML = `<label id=label><slot name=label>Size</slot></label>
+            <input role=combobox value=Medium><input aria-hidden=true tabindex=-1 value=m>
+            <div hidden id=list><slot></slot></div>`; } });</script>"""
+
+    assert await lines(browser, tmp_path, page) == [
+        'x-pick "Size" value="Medium"', 'button "Save"', 'a "Home"', 'input "Gift" unchecked', 'p "Text"',
+    ]  # fmt: skip
+    assert (await lines(browser, tmp_path, page, "interactive"))[-1] == 'input "Gift" unchecked'

@@ -70,7 +70,7 @@ def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
             observe="diff",
         )
 
-        assert "target page" in seen.splitlines()[0]
+        assert " · page · " in seen.splitlines()[0]
         assert [result["ok"] for result in done["results"]] == [True, True]
         assert person.inner_text("#count") == "2"
         assert person.inner_text("#hello") == "Hello, Ann"
@@ -92,5 +92,5 @@ def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
         while enabled(agent) != ["browser"]:
             assert monotonic() < deadline, "the server never noticed that the page is gone"
         alone = agent.call("ui_get_snapshot").splitlines()
-        assert "target browser" in alone[0]
+        assert " · browser · " in alone[0]
         assert "! binding on <p#hello>: nobody to greet" in alone

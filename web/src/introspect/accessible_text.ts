@@ -1,11 +1,14 @@
 /** The text and state of an element as a user perceives it: label, value, selection. */
 
+import { isControl, isSingle } from "./roles";
+
 const INLINE = new Set(
-  ("a abbr b bdi bdo br cite code data dfn em font i kbd mark q s samp small span strong sub sup time u var wbr " +
+  ("a abbr b bdi bdo br cite code data dfn em font i kbd mark q s samp slot small span strong sub sup time u var wbr " +
     "svg path g circle rect line polyline polygon ellipse defs use").split(" "),
 );
 const MASKED = /\b(one-time-code|current-password|new-password)\b/;
 const TEXT_LENGTH = 2000;
+const SVG = "http://www.w3.org/2000/svg";
 
 export interface AccessibleText {
   label?: string;
@@ -15,6 +18,8 @@ export interface AccessibleText {
   checked?: boolean;
   masked?: true;
   options?: string[];
+  /** It stands for a component, whose inner parts add nothing; what is slotted into it may. */
+  wraps?: true;
   /** Its descendants add nothing and are left out. */
   leaf: boolean;
 }
@@ -37,22 +42,41 @@ export function accessibleTextOf(element: Element): AccessibleText {
       return (element as HTMLLabelElement).control ? { leaf: element.childElementCount === 0 } : general(element);
     case "iframe":
       return { ...named(element), leaf: false };
+    case "svg":
+      return { ...named(element), leaf: !isDrawing(element) };
     case "canvas":
     case "video":
     case "audio":
-    case "svg":
     case "object":
     case "embed":
       return { ...named(element), leaf: true };
     default:
+      if (SHAPES.has(element.localName) && element.namespaceURI === SVG) return shape(element);
       return inner(element) ?? general(element);
   }
+}
+
+const SHAPES = new Set(["circle", "ellipse", "rect", "polygon", "polyline", "line", "path", "text", "image"]);
+
+/** Whether an SVG is a drawing or a chart, whose parts are seen one by one, and not an icon. */
+function isDrawing(svg: Element): boolean {
+  if (svg.querySelector("text,[onclick],[tabindex]")) return true;
+  const { width, height } = svg.getBoundingClientRect();
+  return width >= 100 && height >= 100 && !svg.closest("button,a,[role=img],[aria-hidden=true]");
+}
+
+/** A part of a drawing: what it says, or its colour. */
+function shape(element: Element): AccessibleText {
+  if (element.localName === "text") return { ...some("label", clean(element.textContent)), leaf: true };
+  const colour = [element.getAttribute("fill"), element.getAttribute("stroke")].find((given) => given && given !== "none");
+  return { ...some("label", clean(element.getAttribute("aria-label")) || clean(colour)), leaf: true };
 }
 
 /** The input inside a custom element that wraps exactly one; null if it contains more than a control does. */
 export function innerField(element: Element): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null {
   const shadow = element.localName.includes("-") ? element.shadowRoot : null;
-  const fields = shadow?.querySelectorAll<HTMLInputElement>("input,textarea,select");
+  // A hidden input beside the one that is used carries the value of a form.
+  const fields = shadow?.querySelectorAll<HTMLInputElement>("input:not([type=hidden],[aria-hidden=true],[tabindex='-1']),textarea,select");
   if (!shadow || fields?.length !== 1 || shadow.querySelector("h1,h2,h3,h4,ul,ol,table,form,p,section")) return null;
   return fields[0] ?? null;
 }
@@ -120,15 +144,29 @@ function inner(element: Element): AccessibleText | null {
   if (field) {
     const words = accessibleTextOf(field);
     const label = clean(element.getAttribute("label")) || clean(element.textContent) || words.label;
-    return { ...words, ...some("label", label), leaf: holdsOnlyText(element) };
+    return { ...words, ...some("label", label), leaf: holdsOnlyText(element), wraps: true };
   }
-  return wrapsButton(element) ? { ...some("label", buttonText(element)), leaf: holdsOnlyText(element) } : null;
+  if (wrapsButton(element)) return { ...some("label", buttonText(element)), leaf: holdsOnlyText(element), wraps: true };
+  return isControl(element) ? labelled(element) : null;
+}
+
+/** A control with only text and pictures inside; pictures name it where text does not. */
+function labelled(element: Element): AccessibleText | null {
+  const isPicture = (child: Element) => child.localName === "img" || child.getAttribute("role") === "img";
+  const single = isSingle(element) || inlineOnly(element, isPicture);
+  if (element.shadowRoot || !element.firstElementChild || !single) return null;
+  const pictures = [...element.querySelectorAll("img,[role=img]")].map((picture) => picture.getAttribute("aria-label") ?? picture.getAttribute("alt") ?? "");
+  const text = clean((element as { innerText?: string }).innerText ?? element.textContent);
+  const label = clean(element.getAttribute("aria-label")) || text || clean(pictures.join(" ")) || accessibleName(element);
+  return { ...some("label", label), ...ariaState(element), leaf: true };
 }
 
 function general(element: Element): AccessibleText {
   const given = element.getAttribute("aria-label");
   if (!element.firstElementChild && !element.shadowRoot) {
-    return { ...some("label", given ? clean(given) : clean(element.textContent)), ...ariaState(element), leaf: true };
+    // A box without text may be a swatch, which its author has given a colour.
+    const text = clean(given ?? element.textContent) || clean((element as Partial<HTMLElement>).style?.backgroundColor);
+    return { ...some("label", text), ...ariaState(element), leaf: true };
   }
   if (!element.shadowRoot && inlineOnly(element)) {
     // innerText omits hidden text. It is slower than textContent, and needed only if there are child elements.
@@ -159,7 +197,10 @@ function accessibleName(element: Element): string {
 function ownText(element: Element): string {
   let text = "";
   for (let child = element.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === Node.TEXT_NODE) text += ` ${(child as Text).data}`;
+    if (child.nodeType !== Node.TEXT_NODE) continue;
+    // Text in a component shows where the component shows the slot that it is in.
+    if (element.shadowRoot && !(child as Text).assignedSlot?.checkVisibility()) continue;
+    text += ` ${(child as Text).data}`;
   }
   return clean(text);
 }
@@ -171,7 +212,7 @@ function holdsOnlyText(element: Element): boolean {
 
 /** Whether the author gave it an id; our runtime vends ids of its own. */
 export function isNamed(element: Element): boolean {
-  return element.id !== "" && !/^ui-\d+$/.test(element.id);
+  return element.id !== "" && !isGenerated(element.id);
 }
 
 /** Whether its attributes say that it handles clicks. */
@@ -179,11 +220,30 @@ export function isOperable(element: Element): boolean {
   return ["onclick", "tabindex", "ui-action", "ui-event-click"].some((name) => element.hasAttribute(name));
 }
 
+/** Whether a person reaches it with the tab key. */
+export function isTabStop(element: Element): boolean {
+  return isOperable(element) && element.getAttribute("tabindex") !== "-1";
+}
+
+export function hasSize(element: Element): boolean {
+  const { width, height } = element.getBoundingClientRect();
+  return width > 0 && height > 0;
+}
+
+const GENERATED = /[:«»]|^(ag|mui|rc|sl|wa|radix|headlessui|react-aria|cdk|mat|el|ant|tabulator)[-_].*\d|^rc_|^ui-\d+$/;
+
+/** Whether a library made this id up, so that it tells nothing. */
+export function isGenerated(id: string): boolean {
+  return GENERATED.test(id);
+}
+
 /** Whether its content is only inline text. */
 function inlineOnly(element: Element, allowed: (child: Element) => boolean = () => false): boolean {
   for (const child of element.children) {
     if (allowed(child)) continue;
     if (!INLINE.has(child.localName) || isNamed(child) || child.hasAttribute("role") || isOperable(child)) return false;
+    // A word with a pointer of its own is a link whose handler was added by script.
+    if (child.localName === "span" && getComputedStyle(child).cursor === "pointer" && getComputedStyle(element).cursor !== "pointer") return false;
     // A link without `href` has a handler, or it would be a span.
     if (child.localName === "a") return false;
     if (child.shadowRoot || !inlineOnly(child, allowed)) return false;

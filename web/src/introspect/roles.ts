@@ -14,7 +14,7 @@ const INPUTS: Record<string, string> = {
   reset: "button", search: "searchbox", submit: "button",
 };
 const PLAIN = new Set(
-  "div span slot section article main header footer aside body tbody thead tfoot center hgroup figure picture g svg i ul ol dl table".split(" "),
+  "div span slot section article main header footer aside body tbody thead tfoot center hgroup figure picture g svg i ul ol dl table colgroup col br wbr label li".split(" "),
 );
 
 export function roleOf(element: Element): string {
@@ -22,6 +22,39 @@ export function roleOf(element: Element): string {
   if (given) return given.split(" ")[0] ?? "generic";
   if (element.localName === "input") return INPUTS[(element as HTMLInputElement).type] ?? "textbox";
   return IMPLIED[element.localName] ?? "generic";
+}
+
+const GROUPS = new Set(["group", "rowgroup", "region", "listbox", "tablist", "list", "alert", "status", "log", "toolbar", "tabpanel", "radiogroup", "row", "code", "none"]);
+const CONTROLS = new Set(["button", "select", "textarea", "summary"]);
+const OPERATED = new Set(
+  ("button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem slider spinbutton combobox " +
+    "textbox searchbox").split(" "),
+);
+
+/** Whether an element only groups others, so that it says nothing without a name. */
+export function isGroup(element: Element, role: string): boolean {
+  return GROUPS.has(role) || (role === "" && (element.localName === "fieldset" || element.localName === "tr"));
+}
+
+/** Whether its tag or role says that it is operated. */
+export function isControl(element: Element): boolean {
+  const name = element.localName;
+  if (CONTROLS.has(name) || OPERATED.has(element.getAttribute("role") ?? "")) return true;
+  if (name === "input") return (element as HTMLInputElement).type !== "hidden";
+  return (name === "a" && element.hasAttribute("href")) || (element as { isContentEditable?: boolean }).isContentEditable === true;
+}
+
+const SINGLE = new Set(["button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option"]);
+
+/** Whether an element is one control whatever it contains, as a button is. */
+export function isSingle(element: Element): boolean {
+  const role = element.getAttribute("role") ?? (element.localName === "a" ? "link" : element.localName);
+  return SINGLE.has(role) && !element.querySelector("input,button,select,textarea,a,[role]:not([role=img]),[tabindex],[contenteditable]");
+}
+
+/** Whether a control is inside, which is operated instead of the element. */
+export function holdsControl(element: Element): boolean {
+  return element.localName === "label" || element.querySelector("input,button,select,textarea,a[href]") !== null;
 }
 
 /** Whether an element shows nothing that has a name: an icon, a bullet, an empty holder of other elements. */
@@ -34,5 +67,5 @@ export function isDecorative(element: Element, leaf: boolean): boolean {
 
 /** Whether an element is only there for layout. */
 export function arranges(element: Element): boolean {
-  return PLAIN.has(element.localName) || (element.localName === "label" && (element as HTMLLabelElement).control !== null);
+  return PLAIN.has(element.localName);
 }

@@ -25,7 +25,7 @@ export function describeRows(refs: Refs, element: Element, secret: boolean): Fie
     visibleRange: first && last ? { from: first.index, to: last.index } : null,
     selectedIndices: rows.filter(({ row }) => row.getAttribute("aria-selected") === "true").map(({ index }) => index),
     focusedIndex: rows.find(({ row }) => row.contains(document.activeElement))?.index ?? null,
-    visibleCells: secret ? [] : rows.map(({ index, row }) => ({ index, cells: cells(row, columns), ...states(row) })),
+    visibleCells: secret ? [] : rows.map(({ index, row }) => ({ index, cells: cells(row, columns), uid: refs.uidOf(row), ...states(row) })),
   };
 }
 

@@ -4,9 +4,9 @@ import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./do
 import { actionability } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
 import { describeRows } from "./rows";
-import { arranges, isDecorative, roleOf } from "./roles";
+import { arranges, holdsControl, isControl, isDecorative, isGroup, roleOf } from "./roles";
 import { type Secrets, secretsOf } from "./secrets";
-import { clean, isNamed, isOperable, wellFormed, accessibleTextOf } from "./accessible_text";
+import { clean, hasSize, isGenerated, isNamed, isOperable, isTabStop, wellFormed, accessibleTextOf } from "./accessible_text";
 
 export interface CaptureRequest {
   depth: number;
@@ -48,6 +48,11 @@ interface Inherited {
   hidden: boolean;
   disabled: boolean;
   secret: boolean;
+  /** Inside a component's shadow root, where ids are the component's own. */
+  shadow: boolean;
+  /** Below `aria-hidden`, where text only decorates. */
+  decorative: boolean;
+  pointer: boolean;
 }
 
 /** What the page shows, and what went wrong in it. */
@@ -66,7 +71,7 @@ export function capture(refs: Refs, ask: CaptureRequest): Captured {
     secret: secretsOf(ask.redact ?? []),
   };
   const hidden = ask.root !== null && !root.checkVisibility();
-  visit(walk, root, "", { index: -1, box: null, hidden, disabled: false, secret: walk.secret.below(root) }, 0);
+  visit(walk, root, "", { index: -1, box: null, hidden, disabled: false, secret: walk.secret.below(root), shadow: false, decorative: false, pointer: false }, 0);
   const focused = walk.focus && walk.focus !== rootOf(document) ? refs.uidOf(walk.focus) : null;
   return {
     problems: failedBindings(),
@@ -115,15 +120,18 @@ function parentInTree(element: Element): Element | null {
 function visit(walk: Walk, element: Element, segment: string, above: Inherited, depth: number): void {
   const index = walk.records.length;
   const secret = above.secret || walk.secret.has(element);
-  const words = walk.secret.kept(element, accessibleTextOf(element), secret);
+  const decorative = !walk.ask.internals && (above.decorative || element.getAttribute("aria-hidden") === "true");
+  const given = walk.secret.kept(element, accessibleTextOf(element), secret);
+  const unreachable = decorative && (!isControl(element) || element.getAttribute("tabindex") === "-1");
+  const words = unreachable ? { leaf: given.leaf } : given;
   const record: Fields = { u: walk.refs.uidOf(element), t: element.localName };
   walk.records.push(record);
   if (above.index >= 0) {
     record["p"] = above.index;
     record["n"] = segment;
   }
-  putIdentity(record, element);
-  const hidden = putVisibility(record, element, above);
+  putIdentity(record, element, above.shadow);
+  const { hidden, pointer } = putVisibility(record, element, above);
   const disabled = above.disabled || isDisabled(element);
   if (disabled) record["x"] = true;
   putText(record, words);
@@ -132,8 +140,13 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   const arranging = role === "" || role === "presentation" || role === "none" || role === "generic";
   if (!arranging) record["er"] = role;
   const silent = !words.label && !words.prompt && words.value === undefined && words.selected === undefined && words.checked === undefined;
-  const plain = (arranging && arranges(element)) || isDecorative(element, words.leaf);
-  if (plain && silent && !words.masked && !isNamed(element) && !isOperable(element) && above.index >= 0) record["y"] = 1;
+  const handled = pointer && !above.pointer && !holdsControl(element);
+  const operable = !unreachable && (isControl(element) || isOperable(element) || (handled && !element.firstElementChild));
+  // A pointer that the parent does not have marks a handler that was added by script.
+  if (!hidden && !unreachable && (isControl(element) || isTabStop(element) || handled || words.wraps)) record["a"] = 1;
+  const plain = (arranging && arranges(element)) || isGroup(element, role) || decorative || isDecorative(element, words.leaf);
+  const named = isNamed(element) && !above.shadow;
+  if (plain && silent && !words.masked && !named && !(operable && hasSize(element)) && above.index >= 0) record["y"] = 1;
   const box = walk.bounds || walk.screen ? putBounds(walk, record, element, above.box) : null;
   if (walk.accessibility || walk.properties) putAccessibility(walk, record, element, secret);
   if (walk.reach) record["re"] = actionability(walk.refs, element);
@@ -141,11 +154,15 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   if (rows) record["z"] = rows;
   if (walk.matches?.has(element)) record["q"] = 1;
   if (words.leaf && !walk.ask.internals) return;
-  descend(walk, element, { index, box, hidden, disabled, secret }, depth, record);
+  // The text of a label is that of its field.
+  const labels = element.localName === "label" && (element as HTMLLabelElement).control !== null;
+  const inside = { index, box, hidden, disabled, secret, shadow: above.shadow, decorative: decorative || labels, pointer };
+  descend(walk, element, inside, depth, record, words.wraps === true && !walk.ask.internals);
 }
 
-function descend(walk: Walk, element: Element, above: Inherited, depth: number, record: Fields): void {
+function descend(walk: Walk, element: Element, above: Inherited, depth: number, record: Fields, wraps: boolean): void {
   const children = composedChildren(element);
+  const root = element.shadowRoot;
   if (element.localName === "iframe" && !children.length) record["e"] = { crossOrigin: true };
   if (depth >= walk.ask.depth) {
     if (children.length) record["ct"] = children.length;
@@ -157,20 +174,26 @@ function descend(walk: Walk, element: Element, above: Inherited, depth: number, 
   for (const child of children) {
     const nth = counts.get(child.localName) ?? 0;
     counts.set(child.localName, nth + 1);
-    const hidden = above.hidden || (closed && child !== summary);
-    visit(walk, child, `${child.localName}[${nth}]`, hidden === above.hidden ? above : { ...above, hidden }, depth + 1);
+    const inShadow = root !== null && child.parentNode === root;
+    // What stands for a component has its text already; what is slotted shows only where the component shows its slot.
+    if (inShadow && wraps) continue;
+    const hidden = above.hidden || (closed && child !== summary) || (root !== null && !inShadow && !child.checkVisibility());
+    const shadow = above.shadow || inShadow;
+    const same = hidden === above.hidden && shadow === above.shadow;
+    visit(walk, child, `${child.localName}[${nth}]`, same ? above : { ...above, hidden, shadow }, depth + 1);
   }
 }
 
-function putIdentity(record: Fields, element: Element): void {
+function putIdentity(record: Fields, element: Element, shadow: boolean): void {
   if (element.id) record["i"] = wellFormed(element.id);
+  if (element.id && (shadow || isGenerated(element.id))) record["ig"] = 1;
   if (element.classList.length) record["c"] = [...element.classList];
 }
 
-function putVisibility(record: Fields, element: Element, above: Inherited): boolean {
+function putVisibility(record: Fields, element: Element, above: Inherited): { hidden: boolean; pointer: boolean } {
   if (above.hidden) {
     record["w"] = false;
-    return true;
+    return { hidden: true, pointer: false };
   }
   const style = getComputedStyle(element);
   const gone = style.display === "none";
@@ -178,7 +201,7 @@ function putVisibility(record: Fields, element: Element, above: Inherited): bool
   if (style.opacity !== "1") record["o"] = Number(style.opacity);
   const hidden = gone || style.visibility !== "visible";
   if (hidden) record["v"] = false;
-  return hidden;
+  return { hidden, pointer: style.cursor === "pointer" };
 }
 
 export function isDisabled(element: Element): boolean {

@@ -18,7 +18,7 @@ describe("what an element says", () => {
     const element = shown("<x-icon-button label=Remove></x-icon-button>");
     element.attachShadow({ mode: "open" }).innerHTML = "<button></button>";
 
-    expect(accessibleTextOf(element)).toEqual({ label: "Remove", leaf: true });
+    expect(accessibleTextOf(element)).toEqual({ label: "Remove", leaf: true, wraps: true });
   });
 
   it("never has half a character", () => {

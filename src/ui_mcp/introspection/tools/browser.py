@@ -1,18 +1,19 @@
 """`ui_browser`: history, tabs, logs, looks and storage of a browser."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from ui_mcp.config import IntrospectionSettings
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
+from ui_mcp.fields import Before, Schema
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import Browser, BrowserRequest
 from ui_mcp.introspection.contract import Limits, as_tool_result, invalid_arguments
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.targets import TargetRegistry
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, text_result
 
@@ -37,6 +38,14 @@ _READING = frozenset({"tabs", "network", "console", "compare"})
 OUTLINE_TOKENS = 4000
 
 
+def _as_object(value: Json) -> Json:
+    """Return options that are written as JSON, since some hosts take no object of any fields."""
+    try:
+        return loads(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError("options is a JSON object") from error
+
+
 @dataclass(frozen=True, slots=True)
 class BrowserArgs(Request):
     """What to do."""
@@ -46,7 +55,9 @@ class BrowserArgs(Request):
     tab: int | None = None
     id: str | None = None
     text: str | None = None
-    options: JsonObject = field(default_factory=dict)
+    options: Annotated[JsonObject, Before(_as_object), Schema({"type": "string", "description": "JSON"})] = field(
+        default_factory=dict
+    )
     target: str | None = None
 
 

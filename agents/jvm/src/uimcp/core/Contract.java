@@ -40,6 +40,10 @@ public final class Contract {
         /** Disabled, inherited included. */
         public static final String DISABLED = "x";
         public static final String OPACITY = "o";
+        /** A person operates it. */
+        public static final String OPERABLE = "a";
+        /** The id was made up by a library. */
+        public static final String GENERATED_ID = "ig";
         /** Only lays out other nodes. */
         public static final String PLAIN = "y";
         public static final String LABEL = "l";
