@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 import anyio
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
+from needs import missing
 from stores import opened
 from ui_mcp.errors import AgentError, ConfigError
 from ui_mcp.storage.database import Database, file_of, open_database
@@ -118,3 +120,10 @@ def test_a_path_and_two_kinds_of_url_name_a_store() -> None:
     assert file_of("postgresql://host/x") is None
     with pytest.raises(ConfigError, match="neither a path"):
         file_of("redis://host")
+
+
+async def test_a_store_that_is_opened_on_the_event_loop_fails_its_test(tmp_path: Path) -> None:
+    if find_spec("blockbuster") is None:
+        missing("blockbuster")
+    with pytest.raises(Exception, match="Blocking call to sqlite3"):
+        open_database(str(tmp_path / "a.db"), SCHEMA, SCHEMA)

@@ -86,5 +86,5 @@ def test_a_new_kind_is_offered_to_agents_and_to_people() -> None:
 
 
 def test_a_kind_that_is_not_there_is_refused() -> None:
-    with pytest.raises(UiArgumentError, match="there are: cdp, javafx, url"):
+    with pytest.raises(UiArgumentError, match=f"there are: {', '.join(backends.backends())}"):
         backends.backend_of("terminal")
