@@ -100,6 +100,8 @@ async def run_listeners(
         protected = (*gateway_places(workspace, config), *configured.protected)
         aliases = Aliases()
         subscribed, subscriptions = create_memory_object_stream[str](inf)
+        stack.enter_context(subscribed)
+        stack.enter_context(subscriptions)
 
         def noted(kind: str, text: str) -> None:
             note_refusal(workspace, kind, text)

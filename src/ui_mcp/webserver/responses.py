@@ -150,11 +150,11 @@ async def kept_alive(texts: AsyncIterator[str]) -> AsyncIterator[str]:
     send, receive = anyio.create_memory_object_stream[str](0)
 
     async def pump() -> None:
-        async with send:
-            async for text in texts:
-                await send.send(text)
+        async for text in texts:
+            await send.send(text)
+        send.close()
 
-    async with anyio.create_task_group() as tasks, receive:
+    async with anyio.create_task_group() as tasks, send, receive:
         tasks.start_soon(pump)
         while True:
             text = ": still here\n\n"
