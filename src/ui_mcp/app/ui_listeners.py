@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from anyio import create_memory_object_stream, create_task_group
-from anyio.streams.memory import MemoryObjectReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from ui_mcp.config import Config
 from ui_mcp.discovery import lazy
@@ -99,9 +99,7 @@ async def run_listeners(
         ports = frozenset({ui_port, mcp_port})
         protected = (*gateway_places(workspace, config), *configured.protected)
         aliases = Aliases()
-        subscribed, subscriptions = create_memory_object_stream[str](inf)
-        stack.enter_context(subscribed)
-        stack.enter_context(subscriptions)
+        subscribed, subscriptions = _subscriptions(stack)
 
         def noted(kind: str, text: str) -> None:
             note_refusal(workspace, kind, text)
@@ -189,6 +187,12 @@ def _pages_app(
         LazyRoutes(GUIDES, partial(guide_routes, host, partial(refuse_uninvited, host))),
     ]
     return ui_app(Pages(host, configured.workspace, decorate, aliases), routes)
+
+
+def _subscriptions(stack: AsyncExitStack) -> tuple[MemoryObjectSendStream[str], MemoryObjectReceiveStream[str]]:
+    """Open a stream of the topics that apps subscribe to, closed with `stack`."""
+    send, receive = create_memory_object_stream[str](inf)
+    return stack.enter_context(send), stack.enter_context(receive)
 
 
 async def publish(config: Config, sessions: SessionRegistry, subscriptions: MemoryObjectReceiveStream[str]) -> None:
