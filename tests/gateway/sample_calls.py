@@ -1,6 +1,21 @@
 """Makes up arguments that fit an input schema, so that every operation of a document can be called once."""
 
+import re
+from contextlib import suppress
+
+from hypothesis import find
+from hypothesis.errors import InvalidArgument, NoSuchExample
+from hypothesis.strategies import from_regex
+
 from ui_mcp.jsontypes import Json, JsonObject
+
+_FORMATS = {
+    "date": "2026-01-02",
+    "date-time": "2026-01-02T03:04:05Z",
+    "email": "a@example.com",
+    "uri": "https://example.com/a",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
 
 
 def arguments_for(schema: JsonObject) -> JsonObject:
@@ -28,12 +43,25 @@ def value(schema: Json, root: JsonObject, depth: int) -> Json:
     if kind == "array":
         rows = max(schema.get("minItems", 1), 1) if depth < 6 else 0
         return [value(schema.get("items", {}), root, depth + 1) for _ in range(rows)]
-    return "x" * max(schema.get("minLength", 1), 1)
+    return _text(schema)
+
+
+def _text(schema: JsonObject) -> str:
+    shortest, longest = max(int(schema.get("minLength", 1)), 1), int(schema.get("maxLength", 10_000))
+    if schema.get("format") in _FORMATS:
+        return _FORMATS[schema["format"]]
+    if "pattern" in schema:
+        with suppress(re.error, NoSuchExample, InvalidArgument):
+            texts = from_regex(str(schema["pattern"])).filter(str.isprintable)
+            return find(texts, lambda text: shortest <= len(text) <= longest)
+    return "x" * shortest
 
 
 def _object(schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
-    names = schema.get("required", []) if depth > 1 else schema.get("properties", {})
     known = schema.get("properties", {})
+    # A choice may only say which of the properties have to be given.
+    chosen: list[str] = next((schema[key][0].get("required", []) for key in ("anyOf", "oneOf") if key in schema), [])
+    names = dict.fromkeys([*(schema.get("required", []) if depth > 1 else known), *chosen])
     return {name: value(known.get(name, {}), root, depth + 1) for name in names}
 
 
