@@ -48,13 +48,14 @@ def test_a_reload_shows_the_state_again(counter: Server, page: Page) -> None:
     expect(page.locator("#half")).to_have_text("1")
 
 
-@pytest.mark.covers("UI-WIRE-11", "UI-WIRE-12")
+@pytest.mark.covers("UI-WIRE-11", "UI-WIRE-12", "STATE-3")
 def test_a_killed_server_comes_back_with_the_typed_text_and_the_waiting_click(
     counter: Server, context: BrowserContext, page: Page, console: list[str]
 ) -> None:
     page.goto(counter.url)
     page.locator("#up").click()
     expect(page.locator("#count")).to_have_text("1")
+    wait_until(lambda: "unsaved" not in counter.call("ui_status"))
     page.locator("#name").focus()
     page.keyboard.type("half typ")
 
@@ -70,7 +71,7 @@ def test_a_killed_server_comes_back_with_the_typed_text_and_the_waiting_click(
 
     page.wait_for_function("window.banners.includes('Connected again.')")
     expect(page.locator("html.ui-disconnected")).not_to_be_attached()
-    expect(page.locator("#count")).to_have_text("1")
+    expect(page.locator("#count")).to_have_text("2")
     expect(page.locator("#name")).to_have_value("half typ")
     expect(page.locator("#name")).to_be_focused()
     expect(page.locator(".ui-banner")).not_to_be_attached()
