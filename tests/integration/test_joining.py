@@ -1,11 +1,12 @@
 """Several clients on one directory: one server, a process of its own, which they share and outlive."""
 
 import json
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -95,7 +96,6 @@ def test_a_killed_server_is_started_again_with_its_address_app_and_events(tmp_pa
     with LineClient(cwd=tmp_path) as first, LineClient(cwd=tmp_path) as second:
         url = first.call("ui_start")
         push(first, "queued")
-        second.call("ui_status")  # it has joined: one that comes meanwhile may start a server that resumes nothing
         old = kill_server(base(tmp_path))
 
         answers = [second.call("ui_status"), second.call("ui_status")]
@@ -106,6 +106,68 @@ def test_a_killed_server_is_started_again_with_its_address_app_and_events(tmp_pa
         assert answers[1]["url"] == url
         assert names(second.call("ui_wait")) == ["queued", "session_restarted"]
         assert server_pid(base(tmp_path)) not in {0, old}
+
+
+@contextmanager
+def suspended(agent: LineClient) -> Iterator[None]:
+    """Keep a client from noticing anything while the block runs."""
+    agent.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        agent.process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.covers("UI-JOIN-5")
+@pytest.mark.parametrize("first_call", ["ui_status", "ui_start"])
+def test_a_client_that_comes_after_the_crash_finds_the_session_of_those_who_lost_it(
+    first_call: str, tmp_path: Path
+) -> None:
+    with LineClient(cwd=tmp_path) as joined:
+        url = joined.call("ui_start")
+        push(joined, "queued")
+        with ExitStack() as newcomers:
+            with suspended(joined):
+                kill_server(base(tmp_path))
+                newcomer = newcomers.enter_context(LineClient(cwd=tmp_path))
+                newcomer.call(first_call)
+                found = newcomer.call("ui_status")
+
+            assert (found["state"], found["url"]) == ("running", url)
+            assert names(newcomer.call("ui_wait")) == ["queued", "session_restarted"]
+            joined.call("ui_status")  # may fail: its server died
+            assert len(joined.call("ui_status")["clients"]) == 2
+
+
+@pytest.mark.covers("UI-JOIN-5")
+def test_a_person_who_serves_after_the_crash_goes_on_with_the_session(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as joined:
+        joined.call("ui_start")
+        push(joined, "queued")
+        with suspended(joined):
+            kill_server(base(tmp_path))
+            serve = subprocess.Popen([*SERVE, *FREE], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+            lines_of(serve, 4)
+        with serve:
+            joined.call("ui_status")  # may fail: its server died
+            events = names(joined.call("ui_wait"))
+            serve.terminate()
+
+    assert events == ["queued", "session_restarted"]
+
+
+@pytest.mark.covers("UI-JOIN-5")
+def test_nothing_of_a_killed_server_comes_back_when_its_clients_are_gone_too(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as joined:
+        joined.call("ui_start")
+        push(joined, "queued")
+        joined.kill()
+        kill_server(base(tmp_path))
+
+    with LineClient(cwd=tmp_path) as newcomer:
+        assert newcomer.call("ui_status")["state"] == "configured"
+        newcomer.call("ui_start")
+        assert newcomer.call("ui_wait", timeout=1) == []
 
 
 @pytest.mark.covers("UI-JOIN-5")

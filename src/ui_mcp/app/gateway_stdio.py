@@ -96,7 +96,7 @@ class HubServers:
         self._ready = ready
         self._pid = 0
 
-    async def join(self, client_name: str, *, after_crash: bool) -> ServerLink:
+    async def join(self, client_name: str) -> ServerLink:
         ready, self._ready = self._ready, None
         if ready is not None:
             await wait_ready(ready)
@@ -104,6 +104,9 @@ class HubServers:
         link = await join(self.options.place, self.options.words(), client_name, dumps)
         self._pid = link.pid
         return link
+
+    def left(self) -> None:
+        """Do nothing: a hub keeps nothing for clients that it has lost."""
 
     async def pass_hangups_on(self) -> None:
         """Have the hub read its configuration again when this process is asked to (SIGHUP)."""

@@ -36,8 +36,6 @@ class Start:
     flags: JsonObject
     directories: tuple[str, ...] = ()
     """Directories that `ui_configure` may switch to besides the project."""
-    after_crash: bool = False
-    """Whether the client has lost a server of this directory: its UI is started again."""
 
     def words(self) -> list[str]:
         """Return the command line that starts the server, without the pipe for its readiness."""

@@ -41,12 +41,16 @@ _log = logger("relay")
 class Servers(Protocol):
     """Where a relay finds its server."""
 
-    async def join(self, client_name: str, *, after_crash: bool) -> ServerLink:
+    async def join(self, client_name: str) -> ServerLink:
         """Connect to the running server, or start one.
 
         Raises:
             UiMcpError: there is none and none can be started, or it may not be joined.
         """
+        ...
+
+    def left(self) -> None:
+        """Take note that the client no longer counts on the server that it joined."""
         ...
 
     def unavailable(self, error: UiMcpError) -> None:
@@ -250,7 +254,7 @@ class Relay:
 
     async def _join(self, after_crash: bool) -> None:
         try:
-            link = await self._servers.join(self._memory.name, after_crash=after_crash)
+            link = await self._servers.join(self._memory.name)
             await self._memory.tell(link, waiting=frozenset(id(message) for message in self._queue))
         except UiMcpError as error:
             self._servers.unavailable(error)
@@ -334,6 +338,8 @@ class Relay:
         if restarts:
             self._queue += streams
             self._begin_joining(after_crash=True)
+        else:
+            self._servers.left()
         self._wake()
 
     def _may_restart(self) -> bool:
@@ -346,7 +352,7 @@ class Relay:
         """Leave for another server, unless that one refuses."""
         link: ServerLink | None = None
         try:
-            link = await other.join(self._memory.name, after_crash=False)
+            link = await other.join(self._memory.name)
             await self._memory.tell(link, waiting=frozenset())
             answer = {**await link.exchange(message), "id": message["id"]}
         except UiMcpError as error:
@@ -354,12 +360,14 @@ class Relay:
         if link is not None and "result" in answer and not answer["result"].get("isError"):
             if old is not None:
                 await self._leave(old)
+            self._servers.left()
             self._servers = other
             self._send(answer)
             self._attach(link)
             return
         if link is not None:
             link.close()
+            other.left()
         self._send(answer)
         if old is None or self._link is None:
             self._flush(self._answer_here)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from ui_mcp import config as settings
-from ui_mcp.app.directory_place import mismatch, place_of, sole_server
+from ui_mcp.app.directory_place import ClientLock, lost_clients, mismatch, place_of, sole_server
 from ui_mcp.app.joined_clients import LogForwarder, accepting, forwarding_log
 from ui_mcp.app.joining import Readiness, Start, join
 from ui_mcp.app.mounted_gateway import mounted_gateway
@@ -104,13 +104,17 @@ class DirectoryServers:
         self._workspace = Workspace.at(start.base_dir)
         self._directories = directories
         directories.begin(self._workspace)
+        self._lock = ClientLock(self._workspace)
 
-    async def join(self, client_name: str, *, after_crash: bool) -> ServerLink:
+    async def join(self, client_name: str) -> ServerLink:
         self._directories.used(self._workspace)
-        start = Start(self._start.base_dir, self._start.flags, self._start.directories, after_crash)
-        return await join(
-            lambda: place_of(self._workspace), start.words(), client_name, partial(mismatch, self._workspace)
-        )
+        words, other_version = self._start.words(), partial(mismatch, self._workspace)
+        link = await join(lambda: place_of(self._workspace), words, client_name, other_version)
+        self._lock.hold()
+        return link
+
+    def left(self) -> None:
+        self._lock.release()
 
     def unavailable(self, error: UiMcpError) -> None:
         self._host.fail(self._start.base_dir, error.message)
@@ -153,7 +157,7 @@ def run_directory_server(words: Sequence[str]) -> int:
     """Serve a directory as the command line of `Start` says; the last word is the pipe for the readiness."""
     start, pipe = loads(words[0]), int(words[1])
     os.set_inheritable(pipe, False)
-    given = Start(start["base_dir"], start["flags"], tuple(start["directories"]), start["after_crash"])
+    given = Start(start["base_dir"], start["flags"], tuple(start["directories"]))
     return run(_serve_directory, given, Readiness(pipe))
 
 
@@ -169,10 +173,10 @@ async def _serve_directory(start: Start, ready: Readiness) -> int:
                 async with sole_server(workspace), _stopping(host), mounted_gateway(host, announcements) as gateway:
                     experimental = CAPABILITY if host.configured().config.mcp.claude_channel else None
                     definitions.append(ui_definition(host, announcements, gateway, experimental=experimental))
+                    if lost_clients(workspace):
+                        await _start_again(host)  # before anyone joins, who could start another session
                     async with accepting(host, McpServer(definitions[0])) as clients:
                         log.forward_to(clients)
-                        if start.after_crash:
-                            await _start_again(host)
                         ready.succeed()
                         await _until_unused(host, announcements, clients, log)
         except AlreadyRunningError:
