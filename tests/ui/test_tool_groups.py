@@ -32,6 +32,7 @@ def test_every_tool_is_in_the_core_or_in_one_group() -> None:
     [
         ("auto", "Visual Studio Code - Insiders", True),
         ("auto", "opencode", True),
+        ("auto", "gemini-cli-mcp-client", True),
         ("auto", "claude-code", False),  # searches tools, and loads them on demand
         ("auto", "unknown", False),
         ("core", "unknown", True),

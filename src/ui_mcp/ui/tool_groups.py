@@ -21,7 +21,7 @@ CORE = frozenset(
     }
 )  # fmt: skip
 
-FOLLOWS_CHANGES = ("visual studio code", "opencode")
+FOLLOWS_CHANGES = ("visual studio code", "opencode", "gemini-cli")
 """Beginnings of the names of clients that read the list again when notified, and load all of it into the context."""
 
 MAX_CLIENTS = 1000

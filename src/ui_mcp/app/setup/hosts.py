@@ -88,7 +88,8 @@ def _goose(command: str, arguments: Sequence[str]) -> JsonObject:
 
 
 def _opencode(command: str, arguments: Sequence[str]) -> JsonObject:
-    return {"type": "local", "command": [command, *arguments], "enabled": True}
+    # It waits 5 seconds for the tools, and 30 for a call, where ui_wait may take 120.
+    return {"type": "local", "command": [command, *arguments], "enabled": True, "timeout": 300_000}
 
 
 def _copilot(command: str, arguments: Sequence[str]) -> JsonObject:
