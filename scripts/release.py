@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from manifests import pack, write
+from manifests import pack, repository, write
 from smoke import smoke
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,10 @@ def main() -> int:
         step(f"executable {name}", lambda: freeze(from_wheel, Path(scratch), name))
         step("try the executable", lambda: smoke([str(RELEASE / name)]))
         step("bundle for Claude Desktop", lambda: pack(RELEASE / name, RELEASE / f"{Path(name).stem}.mcpb"))
-    step("manifests for hosts", lambda: write(RELEASE / "manifests"))
+    address = repository()
+    step("manifests for hosts", lambda: write(RELEASE / "manifests", address))
+    if not address:
+        print("           without server.json: REPOSITORY=https://github.com/OWNER/NAME names its owner")
     for file in sorted(file for file in RELEASE.iterdir() if file.is_file()):
         print(f"{file.stat().st_size / 1e6:8.1f} MB  {file.relative_to(ROOT)}")
     return 0
