@@ -5,10 +5,13 @@
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import assets
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".clients" / "hosts"
@@ -21,6 +24,8 @@ PACKAGES = {
     "qwen": "@qwen-code/qwen-code",
     "cline": "cline",
 }
+PINNED = {"claude-code": "2.1.326", "codex": "0.169.0", "gemini": "0.61.0"}
+"""The hosts that every run of the tests drives, in fixed versions; each is installed in seconds."""
 TOOLS = {"mcpb": "@anthropic-ai/mcpb"}
 """What judges manifests, beside the hosts themselves."""
 
@@ -48,14 +53,38 @@ def install(name: str) -> None:
     lock = folder / "package-lock.json"
     if lock.is_file() and time.time() - lock.stat().st_mtime < DAY:
         return
+    began = time.monotonic()
+    npm_install(folder, name, "latest")
+    print(f"{time.monotonic() - began:7.1f} s  install {name}", flush=True)
+
+
+def install_pinned(name: str) -> Path:
+    """Install one host in its fixed version, unless it is there; return the folder of these hosts."""
+    hosts = FOLDER.with_name("pinned-hosts")
+    folder = hosts / name
+    kept = folder / "installed"
+    if not kept.is_file() or kept.read_text() != PINNED[name]:
+        npm_install(folder, name, PINNED[name])
+        kept.write_text(PINNED[name])
+    return hosts
+
+
+def npm_install(folder: Path, name: str, version: str) -> None:
+    """Install a version of a host into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     # A package of its own, else npm takes a name like "cline" for the folder.
     (folder / "package.json").write_text(f'{{"name": "with-{name}", "private": true}}')
-    began = time.monotonic()
-    command = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", f"{(PACKAGES | TOOLS)[name]}@latest"]
-    subprocess.run(command, cwd=folder, check=True)
-    lock.touch()
-    print(f"{time.monotonic() - began:7.1f} s  install {name}", flush=True)
+    npm, environment = assets.node_tools()
+    options = ["--no-fund", "--no-audit", "--loglevel=error"]
+    command = [*npm, "install", *options, f"{(PACKAGES | TOOLS)[name]}@{version}"]
+    subprocess.run(command, cwd=folder, env=environment, check=True)
+    (folder / "package-lock.json").touch()
+
+
+def node_folder() -> Path:
+    """Return where the Node is that most hosts run on."""
+    _, environment = assets.node_tools()
+    return Path(shutil.which("node", path=environment.get("PATH")) or "/usr/bin/node").parent
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Requests of four model APIs, read into one form: the tools that were offered, and the results that came back."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 Body = dict[str, Any]
+INDIRECT = "tool_call"
+"""The tool by which Qwen Code calls those that its model has looked up."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,19 @@ def of_chat(body: Body) -> Conversation:
     names: dict[str, str] = {}
     for message in body["messages"]:
         for call in message.get("tool_calls") or ():
-            names[call["id"]] = call["function"]["name"]
+            names[call["id"]] = _called(call["function"])
         if message["role"] == "tool":
             read.outcomes.append(Outcome(names.get(message["tool_call_id"], ""), *parts_of(message["content"])))
         elif message["role"] == "user":
             read.pictures += parts_of(message["content"])[1]
     return read
+
+
+def _called(function: Body) -> str:
+    """Return the name of the tool that a call means, which may be called through another one."""
+    if function["name"] != INDIRECT:
+        return str(function["name"])
+    return str(json.loads(function["arguments"])["name"])
 
 
 def of_responses(body: Body) -> Conversation:

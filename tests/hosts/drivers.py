@@ -33,6 +33,8 @@ class Driver:
     """Commands to run in order; the last one is the conversation."""
     environment: Callable[[Place], dict[str, str]] = lambda place: {}
     prepare: Callable[[Place], None] = lambda place: None
+    gives_up_early: bool = False
+    """Whether a server that needs some seconds to start, on a busy machine, is only seen by the next conversation."""
     passes_pictures: bool = True
     """Whether the model gets pictures as pictures."""
 
@@ -94,6 +96,7 @@ DRIVERS = (
             ["cline", PROMPT, "--auto-approve", "true"],
         ],
         lambda place: {"CLINE_DIR": str(place.home / ".cline")},
+        gives_up_early=True,
         passes_pictures=False,
     ),
 )  # fmt: skip

@@ -10,19 +10,25 @@ from threading import Lock, Thread
 from typing import Any
 
 from hosts import answers
-from hosts.conversation import Conversation, Outcome, of_anthropic, of_chat, of_gemini, of_responses
+from hosts.conversation import INDIRECT, Conversation, Outcome, of_anthropic, of_chat, of_gemini, of_responses
+from ui_mcp.ui.tool_groups import GROUPS
 
 FINISHED = "The loop is complete."
 Step = tuple[str, dict[str, Any]]
 PATIENCE = 15
 """Times that the model looks for a tool, or waits for its server, before it gives up."""
-WAYS: dict[str, dict[str, Any]] = {
+SEARCHES: dict[str, dict[str, Any]] = {
+    r"(.*[_.-])?ui_tools": {"group": "GROUP"},
     "tool_?search": {"query": "select:mcp__ui__WANTED"},
     "WaitForMcpServers": {},
-    "exec_command": {"cmd": "sleep 2"},
-    "bash|shell|run_shell_command": {"command": "sleep 2", "description": "wait for the server"},
 }
-"""How hosts let a model find a tool that is not listed, or pass time until it is."""
+"""How we, and hosts, let a model find a tool that is not listed."""
+PAUSES: dict[str, dict[str, Any]] = {
+    "exec_command": {"cmd": "sleep 2.NUMBER"},
+    "bash|shell|run_shell_command": {"command": "sleep 2.NUMBER", "description": "wait for the server"},
+    "run_commands": {"commands": ["sleep 2.NUMBER"]},
+}
+"""How hosts let a model pass time until a tool is listed; hosts stop a model that repeats itself exactly."""
 
 
 @dataclass
@@ -32,7 +38,8 @@ class Script:
     steps: Sequence[Step]
     outcomes: list[Outcome] = field(default_factory=list)
     pictures: int = 0
-    requests: list[str] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    """Bodies of the host's requests."""
     lock: Lock = field(default_factory=Lock)
 
     def answer(self, read: Conversation) -> answers.Answer:
@@ -48,15 +55,23 @@ class Script:
         for name, namespace in read.tools.items():
             if named(name, wanted):
                 return answers.Call(number, name, namespace, filled(arguments, ours))
-        return self._otherwise(read, wanted, len(read.outcomes) - len(ours))
+        found = re.search(rf'"name":"([^"]*_{wanted})"', read.outcomes[-1].text) if read.outcomes else None
+        if found and INDIRECT in read.tools:
+            given = {"name": found[1], "arguments": filled(arguments, ours)}
+            return answers.Call(number, INDIRECT, read.tools[INDIRECT], given)
+        tries = next((count for count, one in enumerate(reversed(read.outcomes)) if one in ours), len(read.outcomes))
+        return self._otherwise(read, wanted, tries)
 
     def _otherwise(self, read: Conversation, wanted: str, tries: int) -> answers.Answer:
-        """Look for a tool that is not offered yet, or wait for its server, as a model would do."""
-        for pattern, arguments in WAYS.items() if tries < PATIENCE else ():
+        """Look for a tool that is not offered yet and wait for its server in turn, as a model would do."""
+        ways = SEARCHES | PAUSES if tries % 2 == 0 else PAUSES | SEARCHES
+        for pattern, arguments in ways.items() if tries < PATIENCE else ():
             found = next((name for name in read.tools if re.fullmatch(pattern, name, re.IGNORECASE)), None)
             if found is not None:
-                filled = json.loads(json.dumps(arguments).replace("WANTED", wanted))
-                return answers.Call(len(read.outcomes) + 1, found, read.tools[found], filled)
+                group = next((name for name, one in GROUPS.items() if wanted in one.tools), "")
+                text = json.dumps(arguments).replace("WANTED", wanted).replace("GROUP", group)
+                text = text.replace("NUMBER", str(tries + 1))
+                return answers.Call(len(read.outcomes) + 1, found, read.tools[found], json.loads(text))
         return "ok"
 
 
@@ -97,7 +112,7 @@ class Handler(BaseHTTPRequestHandler):
         except ValueError:
             body = {}
         path = self.path.partition("?")[0]
-        self.script.requests.append(path)
+        self.script.requests.append(body)
         model = str(body.get("model", "scripted"))
         if path.endswith(("count_tokens", ":countTokens")):
             self._json({"input_tokens": 10, "totalTokens": 10})
