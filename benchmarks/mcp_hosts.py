@@ -19,11 +19,12 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "scripts")]
 
 from claims import claim  # noqa: E402
-from drive_hosts import FOLDER, PACKAGES, install, node_folder  # noqa: E402
+from drive_hosts import FOLDER, PACKAGES, install  # noqa: E402
 from mcp_tokens import counted  # noqa: E402
 
 from hosts.drivers import DRIVERS, Driver, Place  # noqa: E402
 from hosts.model_server import Script, scripted_model  # noqa: E402
+from hosts.pinned import node_folder  # noqa: E402
 from hosts.running import converse, environment, set_up  # noqa: E402
 from hosts.shown_tools import Shown, shown  # noqa: E402
 from ui_mcp.app.setup.hosts import BY_NAME  # noqa: E402

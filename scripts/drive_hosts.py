@@ -5,7 +5,6 @@
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -24,8 +23,6 @@ PACKAGES = {
     "qwen": "@qwen-code/qwen-code",
     "cline": "cline",
 }
-PINNED = {"claude-code": "2.1.326", "codex": "0.169.0", "gemini": "0.61.0"}
-"""The hosts that every run of the tests drives, in fixed versions; each is installed in seconds."""
 TOOLS = {"mcpb": "@anthropic-ai/mcpb"}
 """What judges manifests, beside the hosts themselves."""
 
@@ -58,17 +55,6 @@ def install(name: str) -> None:
     print(f"{time.monotonic() - began:7.1f} s  install {name}", flush=True)
 
 
-def install_pinned(name: str) -> Path:
-    """Install one host in its fixed version, unless it is there; return the folder of these hosts."""
-    hosts = FOLDER.with_name("pinned-hosts")
-    folder = hosts / name
-    kept = folder / "installed"
-    if not kept.is_file() or kept.read_text() != PINNED[name]:
-        npm_install(folder, name, PINNED[name])
-        kept.write_text(PINNED[name])
-    return hosts
-
-
 def npm_install(folder: Path, name: str, version: str) -> None:
     """Install a version of a host into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,12 +65,6 @@ def npm_install(folder: Path, name: str, version: str) -> None:
     command = [*npm, "install", *options, f"{(PACKAGES | TOOLS)[name]}@{version}"]
     subprocess.run(command, cwd=folder, env=environment, check=True)
     (folder / "package-lock.json").touch()
-
-
-def node_folder() -> Path:
-    """Return where the Node is that most hosts run on."""
-    _, environment = assets.node_tools()
-    return Path(shutil.which("node", path=environment.get("PATH")) or "/usr/bin/node").parent
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,16 +10,11 @@ import needs
 from hosts.drivers import DRIVERS, Driver, Place
 from hosts.loop import SAID, STEPS
 from hosts.model_server import FINISHED, Script, named, scripted_model
+from hosts.pinned import VERSIONS, MissingToolError, install_pinned, node_folder
 from hosts.running import converse, environment, set_up
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import drive_hosts  # noqa: E402
-from assets import MissingToolError  # noqa: E402
-
 GIVEN = os.environ.get("UI_MCP_HOSTS")
-CHOSEN = [driver for driver in DRIVERS if GIVEN or driver.name in drive_hosts.PINNED]
+CHOSEN = [driver for driver in DRIVERS if GIVEN or driver.name in VERSIONS]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
@@ -29,7 +23,7 @@ def folder_with(driver: Driver) -> Path:
     if GIVEN:
         return Path(GIVEN)
     try:
-        return drive_hosts.install_pinned(driver.name)
+        return install_pinned(driver.name)
     except (MissingToolError, subprocess.CalledProcessError) as error:
         needs.missing(f"{driver.name} ({error})")
 
@@ -49,7 +43,7 @@ def test_a_host_goes_through_the_whole_loop(driver: Driver, tmp_path: Path) -> N
 
     with scripted_model(STEPS) as (address, script):
         place = Place(tmp_path / "home", tmp_path / "project", address)
-        variables = environment(driver, place, hosts, [drive_hosts.node_folder()])
+        variables = environment(driver, place, hosts, [node_folder()])
         set_up(driver, place, variables)
         words = converse(driver, place, variables)
         if driver.gives_up_early and not script.outcomes:

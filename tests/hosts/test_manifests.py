@@ -10,12 +10,12 @@ import pytest
 
 from hosts.drivers import DRIVERS, Place
 from hosts.model_server import named, scripted_model
+from hosts.pinned import node_folder
 from hosts.running import converse, environment
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import drive_hosts  # noqa: E402
 import manifests  # noqa: E402
 
 HOSTS = Path(os.environ["UI_MCP_HOSTS"])
@@ -30,7 +30,7 @@ def test_codex_installs_the_plugin_and_starts_its_server_in_the_project(tmp_path
 
     with scripted_model([("ui_status", {})]) as (address, script):
         place = Place(tmp_path / "home", tmp_path / "project", address)
-        variables = environment(driver, place, HOSTS, [drive_hosts.node_folder()])
+        variables = environment(driver, place, HOSTS, [node_folder()])
         for words in (["marketplace", "add", str(tmp_path / "out" / "codex")], ["add", "ui-mcp@ui-mcp"]):
             subprocess.run(["codex", "plugin", *words], env=variables, cwd=place.project, check=True, timeout=240)
         converse(driver, place, variables)
