@@ -10,8 +10,8 @@ import anyio
 
 from ui_mcp.app.hub_options import HubOptions
 from ui_mcp.app.joining import join, wait_ready
-from ui_mcp.app.relay import Relay, Servers
-from ui_mcp.app.server_link import ServerLink
+from ui_mcp.app.relay import Relay
+from ui_mcp.app.server_link import ServerLink, Servers
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject, dumps

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
-from ui_mcp.app.server_link import ClientMemory, ServerLink, failed, is_call_of, what_happened
+from ui_mcp.app.server_link import ClientMemory, ServerLink, Servers, failed, is_call_of, what_happened
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsonrpc.pipes import MAX_LINE, Line, LineReader, OversizedLine, Writer
@@ -36,34 +35,6 @@ answer an earlier one."""
 _FOR_RELAY = b'"ui-mcp'
 """In messages of a server that may be for the relay: the methods and ids between both begin with it."""
 _log = logger("relay")
-
-
-class Servers(Protocol):
-    """Where a relay finds its server."""
-
-    async def join(self, client_name: str) -> ServerLink:
-        """Connect to the running server, or start one.
-
-        Raises:
-            UiMcpError: there is none and none can be started, or it may not be joined.
-        """
-        ...
-
-    def left(self) -> None:
-        """Take note that the client no longer counts on the server that it joined."""
-        ...
-
-    def unavailable(self, error: UiMcpError) -> None:
-        """Prepare to answer for a server that cannot be joined."""
-        ...
-
-    def route(self, message: JsonObject) -> "tuple[Servers, JsonObject]":
-        """Return whose server handles a call that may name another directory, and the call as that one reads it.
-
-        Raises:
-            UiMcpError: the client may not go there.
-        """
-        ...
 
 
 class Relay:

@@ -6,7 +6,7 @@ from dataclasses import field
 
 import anyio
 
-from ui_mcp.errors import UpstreamError
+from ui_mcp.errors import UiMcpError, UpstreamError
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsonrpc.pipes import CHUNK, Line, LineReader, LineSplitter, OversizedLine, Writer
 from ui_mcp.jsontypes import Json, JsonObject
@@ -194,6 +194,30 @@ class ServerLink:
 
 def _whole(lines: list[Line]) -> Iterator[bytes]:
     return (line for line in lines if isinstance(line, bytes))
+
+
+class Servers(Protocol):
+    """Where a relay finds its server."""
+
+    async def join(self, client_name: str) -> ServerLink:
+        """Connect to the running server, or start one.
+
+        Raises:
+            UiMcpError: there is none and none can be started, or it may not be joined.
+        """
+
+    def left(self) -> None:
+        """Take note that the client no longer counts on the server that it joined."""
+
+    def unavailable(self, error: UiMcpError) -> None:
+        """Prepare to answer for a server that cannot be joined."""
+
+    def route(self, message: JsonObject) -> "tuple[Servers, JsonObject]":
+        """Return whose server handles a call that may name another directory, and the call as that one reads it.
+
+        Raises:
+            UiMcpError: the client may not go there.
+        """
 
 
 @dataclass(slots=True)

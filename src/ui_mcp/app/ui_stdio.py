@@ -14,8 +14,8 @@ from ui_mcp.app.directory_place import ClientLock, lost_clients, mismatch, place
 from ui_mcp.app.joined_clients import LogForwarder, accepting, forwarding_log
 from ui_mcp.app.joining import Readiness, Start, join
 from ui_mcp.app.mounted_gateway import mounted_gateway
-from ui_mcp.app.relay import Relay, Servers
-from ui_mcp.app.server_link import ServerLink
+from ui_mcp.app.relay import Relay
+from ui_mcp.app.server_link import ServerLink, Servers
 from ui_mcp.app.ui_server import open_host
 from ui_mcp.app.unused import until_unused
 from ui_mcp.discovery import lazy
