@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from typing import Protocol
 
 import anyio
 

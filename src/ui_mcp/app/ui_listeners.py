@@ -35,15 +35,13 @@ from ui_mcp.ui.themes import decorate
 from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
 from ui_mcp.webserver.person_app import registered
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+from ui_mcp.webserver.security import AccessRules, SecurityMiddleware, readable_by
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
 from ui_mcp.wire import OutputKind
 from ui_mcp.workspace import Workspace
 
 # A page is served before any of these is needed, and few servers need all.
 if TYPE_CHECKING:
-    from starlette.middleware.cors import CORSMiddleware
-
     from ui_mcp.app.watch_routes import (
         mcp_timeline_and_approvals,
         person_timeline_and_approvals,
@@ -67,7 +65,6 @@ else:
     mcp_chat_routes = lazy("ui_mcp.ui.http.chat_routes:mcp_chat_routes")
     ui_chat_routes = lazy("ui_mcp.ui.http.chat_routes:ui_chat_routes")
     guide_routes = lazy("ui_mcp.ui.http.guide_routes:guide_routes")
-    CORSMiddleware = lazy("starlette.middleware.cors:CORSMiddleware")
     publisher_app = lazy("ui_mcp.ui.http.publisher_routes:publisher_app")
     api_routes = lazy("ui_mcp.ui.http.tool_routes:api_routes")
     Publisher = lazy("ui_mcp.ui.publisher:Publisher")
@@ -262,13 +259,7 @@ def guarded_mcp_app(host: UiServer, rules: AccessRules, transports: App | None =
         LazyRoutes(WATCHED, partial(mcp_timeline_and_approvals, host)),
     ]
     guarded = SecurityMiddleware(mcp_app(routes, transports), rules)
-    return _readable_by(rules.allowed_origins, guarded) if rules.allowed_origins else guarded
-
-
-def _readable_by(origins: frozenset[str], app: App) -> App:
-    """Let hosts that are web pages of these origins read the answers; browsers ask for that before they send."""
-    methods, exposed = ("GET", "POST", "DELETE"), ("mcp-session-id",)
-    return CORSMiddleware(app, sorted(origins), methods, allow_headers=("*",), expose_headers=exposed)
+    return readable_by(rules.allowed_origins, guarded) if rules.allowed_origins else guarded
 
 
 def _mcp_tools(host: UiServer) -> Routes:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from urllib.parse import parse_qs
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -93,6 +94,12 @@ class SecurityMiddleware:
             await self.app(scope, limited, _security_headers(send, self._rules))
         else:
             await self.app(scope, receive, send)
+
+
+def readable_by(origins: Iterable[str], app: ASGIApp) -> ASGIApp:
+    """Let MCP hosts that are web pages of these origins read the answers; browsers ask for that before they send."""
+    methods, exposed = ("GET", "POST", "DELETE"), ("mcp-session-id",)
+    return CORSMiddleware(app, sorted(origins), methods, allow_headers=("*",), expose_headers=exposed)
 
 
 def check(scope: Scope, rules: AccessRules) -> Refusal | None:
