@@ -62,8 +62,8 @@ def joined(transport: str) -> None:
     import anyio
 
     from ui_mcp.app.joining import connected
-    from ui_mcp.app.relay import Relay, Servers
-    from ui_mcp.app.server_link import ServerLink
+    from ui_mcp.app.relay import Relay
+    from ui_mcp.app.server_link import ServerLink, Servers
     from ui_mcp.errors import UiMcpError
     from ui_mcp.local_socket import SocketPlace
     from ui_mcp.mcp_server.server import McpServer
@@ -74,10 +74,12 @@ def joined(transport: str) -> None:
     listener, _ = place.listen()
 
     class Place:
-        async def join(self, client_name: str, *, after_crash: bool) -> ServerLink:
+        async def join(self, client_name: str) -> ServerLink:
             link = await connected(place, client_name, str)
             assert link is not None
             return link
+
+        def left(self) -> None: ...
 
         def unavailable(self, error: UiMcpError) -> None:
             raise error
