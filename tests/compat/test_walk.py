@@ -110,4 +110,6 @@ def test_a_project_with_a_shell_of_its_own_is_operated_edited_and_restarted(tmp_
 
     assert outcome.errors == []
     assert (outcome.works, outcome.refused, outcome.clicks >= 2) == (True, [], True)
+    assert {path for path in outcome.changed() if path.startswith("/items")} >= {"/items/1/text"}
+    assert ("/items/1/text" in outcome.back(), outcome.lost(), outcome.strange()) == (True, set(), set())
     assert outcome.saved == {"storage/settings.json", "storage/todo/todos.json"}

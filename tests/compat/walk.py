@@ -2,7 +2,9 @@
 
 The folder is copied first, and only the copy is used. It is a project with `.ui/` or `.claude/ui/`, or a folder with
 `apps/` (and perhaps `lua/`, `viewdefs/`, `html/`), which becomes the base directory of a new project. Every app is
-displayed, operated, edited while it runs, and displayed again after a restart; what it saved must still be there.
+displayed, operated, edited while it runs, and displayed again after a restart; what it saved must still be there. Its
+state is compared at each step: operating changes it, an edit keeps it, and after a restart every value is
+the one that was saved or the one of the beginning.
 """
 
 import json
@@ -26,6 +28,28 @@ MARK = "edited while it runs"
 MAX_CLICKS = 12
 DELETES = re.compile(r"delete|remove|\u00d7", re.IGNORECASE)
 SECONDS = 20_000
+FIELDS = """
+local found, seen = {}, {}
+local function visit(value, path, depth)
+    if type(value) ~= "table" then
+        local plain = type(value) ~= "function" and type(value) ~= "userdata"
+        if plain then found[#found + 1] = path .. "=" .. tostring(value) end
+        return
+    end
+    if seen[value] or depth > 6 or #found > 3000 then return end
+    seen[value] = true
+    local keys = {}
+    for key in pairs(value) do
+        if type(key) ~= "table" then keys[#keys + 1] = key end
+    end
+    table.sort(keys, function(one, other) return tostring(one) < tostring(other) end)
+    for _, key in ipairs(keys) do visit(value[key], path .. "/" .. tostring(key), depth + 1) end
+end
+visit(mcp.value, "", 0)
+return found
+"""
+Leaves = dict[str, str]
+"""The values of a state by their paths."""
 
 
 @dataclass
@@ -37,6 +61,10 @@ class Outcome:
     text: int = 0
     clicks: int = 0
     edited: bool = False
+    states: dict[str, Leaves] = field(default_factory=dict)
+    """The state when it was first shown, after operating, after the edit, and after the restart."""
+    volatile: set[str] = field(default_factory=set)
+    """Values that change by themselves, such as the time."""
     restarted: bool = False
     kept: bool = True
     saved: set[str] = field(default_factory=set)
@@ -45,16 +73,39 @@ class Outcome:
 
     @property
     def works(self) -> bool:
-        return self.shown and self.edited and self.restarted and self.kept and not self.errors
+        steps = self.shown and self.edited and self.restarted and self.kept
+        return steps and not self.lost() and not self.strange() and not self.errors
+
+    def changed(self) -> set[str]:
+        """Return the values that operating changed."""
+        return self._differing("shown", "operated")
+
+    def lost(self) -> set[str]:
+        """Return the values that an edit of a viewdef changed."""
+        return self._differing("operated", "edited")
+
+    def back(self) -> set[str]:
+        """Return the values that operating changed and that are the same after the restart."""
+        return self.changed() - self._differing("edited", "restarted")
+
+    def strange(self) -> set[str]:
+        """Return the values after the restart that are neither as before it nor as in the beginning."""
+        return self._differing("shown", "restarted") & self._differing("edited", "restarted")
+
+    def _differing(self, one: str, other: str) -> set[str]:
+        before, after = self.states.get(one, {}), self.states.get(other, {})
+        return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} - self.volatile
 
     def row(self) -> str:
         marks = ["yes" if one else "NO" for one in (self.shown, self.edited, self.restarted, self.kept)]
         asked = ", ".join(sorted(set(self.refused))) or "-"
-        cells = [self.app, marks[0], str(self.clicks), *marks[1:], asked, "; ".join(self.errors) or "-"]
+        compared = f"{len(self.changed())} changed, {len(self.lost())} lost by the edit, {len(self.back())} back"
+        problems = [*self.errors, *(f"after the restart: {path}" for path in sorted(self.strange())[:5])]
+        cells = [self.app, marks[0], str(self.clicks), *marks[1:], compared, asked, "; ".join(problems) or "-"]
         return f"| {' | '.join(cells)} |"
 
 
-COLUMNS = ("app", "shown", "clicks", "hot edit", "after restart", "data kept", "asked for", "errors")
+COLUMNS = ("app", "shown", "clicks", "hot edit", "after restart", "data kept", "state", "asked for", "errors")
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
@@ -86,6 +137,12 @@ class Project(Server):
         files = [file for file in (self.base / "storage").rglob("*") if file.is_file()]
         sizes = {file.relative_to(self.base).as_posix(): file.stat().st_size for file in files}
         return {name: size for name, size in sizes.items() if not name.startswith("storage/tmp/")}
+
+    def state(self) -> Leaves:
+        """Return every value of the displayed object, those with an underscore too, which `ui://state` leaves out."""
+        found = self.call("ui_run", code=FIELDS)
+        pairs = found if isinstance(found, list) else []
+        return {path: value for path, _, value in (str(pair).partition("=") for pair in pairs)}
 
     def events(self) -> list[dict[str, object]]:
         """Return what was reported to the agent."""
@@ -175,9 +232,13 @@ def visit(server: Project, browser: Browser, outcome: Outcome) -> None:
         return
     with opened(browser, server, outcome) as page:
         outcome.text = len(page.inner_text("[ui-app]"))
+        outcome.states["shown"] = server.state()
         operate(page, outcome)
         server.call("ui_display", name=outcome.app)
+        first, outcome.states["operated"] = server.state(), server.state()
+        outcome.volatile = {path for path, value in first.items() if outcome.states["operated"].get(path) != value}
         edit(server, page, outcome)
+        outcome.states["edited"] = server.state()
     events = server.events()
     outcome.refused += [str(event["setting"]) for event in events if event.get("event") == "permission_denied"]
     outcome.errors += [str(event["message"])[:120] for event in events if event.get("event") == "load_error"]
@@ -195,7 +256,7 @@ def again(server: Project, browser: Browser, outcomes: list[Outcome]) -> None:
         outcome.kept, outcome.saved = not missing, set(before)
         if outcome.restarted:
             with opened(browser, server, outcome):
-                pass
+                outcome.states["restarted"] = server.state()
 
 
 def walk(source: Path) -> list[Outcome]:
