@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ MARK = "edited while it runs"
 MAX_CLICKS = 12
 DELETES = re.compile(r"delete|remove|\u00d7", re.IGNORECASE)
 SECONDS = 20_000
+DAY = 86_400
 FIELDS = """
 local found, seen = {}, {}
 local function visit(value, path, depth)
@@ -142,7 +144,8 @@ class Project(Server):
         """Return every value of the displayed object, those with an underscore too, which `ui://state` leaves out."""
         found = self.call("ui_run", code=FIELDS)
         pairs = found if isinstance(found, list) else []
-        return {path: value for path, _, value in (str(pair).partition("=") for pair in pairs)}
+        parts = (str(pair).partition("=") for pair in pairs)
+        return {path: value for path, _, value in parts if not is_clock(value)}
 
     def events(self) -> list[dict[str, object]]:
         """Return what was reported to the agent."""
@@ -150,6 +153,11 @@ class Project(Server):
         assert found == 1, found
         text = self.request("resources/read", {"uri": "ui://events"})["contents"][0]["text"]
         return [one for one in json.loads(text) if isinstance(one, dict)]
+
+
+def is_clock(value: str) -> bool:
+    """Return whether a value is the time of this day, which an app takes whenever it looks at something."""
+    return re.fullmatch(r"\d{10}", value) is not None and abs(int(value) - time.time()) < DAY
 
 
 @contextmanager

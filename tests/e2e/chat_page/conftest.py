@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 import needs
 from chromium import FLAGS, HEADLESS, Scheme
+from ui_mcp.agent.observer import reader_for
 from ui_mcp.app.chat_http_server import face_app
 from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.chat.http import CHAT_PAGE
@@ -75,7 +77,9 @@ async def chat_server(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, 
         opened = OpenChat(chat, directory_of(served, chat, always=True))
         endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         rules = AccessRules(frozenset({port_of(listener)}))
-        app = SecurityMiddleware(face_app("human", opened, 100, endpoints, port_of(listener)), rules)
+        journal = partial(reader_for, None, folder)
+        face = face_app("human", opened, 100, endpoints, port_of(listener), journal=journal)
+        app = SecurityMiddleware(face, rules)
         try:
             async with listening(app, listener):
                 yield chat, f"http://127.0.0.1:{port_of(listener)}"

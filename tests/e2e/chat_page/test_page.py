@@ -9,6 +9,8 @@ from chromium import Scheme
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, chat_server, link
 from needs import missing
 from ports import free_ports
+from ui_mcp.agent.journal import NewEvent
+from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import ReadRequest
@@ -209,3 +211,29 @@ async def test_axe_finds_nothing_to_complain_about(room: Room, scheme: Scheme) -
     found = await page.evaluate("axe.run().then((result) => result.violations.map(({ id, help }) => [id, help]))")
 
     assert found == []
+
+
+@pytest.mark.covers("R-UI-5", "R-BR-4")
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_person_sees_why_no_answer_comes(room: Room, tmp_path: Path, *, known: bool) -> None:
+    """Here an error of the model, and a call that waits for them; signed in at once, or later with a token."""
+    page = await room.open(known=known)
+    if not known:
+        token = await AccessTokens(room.chat.store).create("phone", ROLES["human"])
+        await page.get_by_label("Code or token").fill(token)
+        await page.get_by_role("button", name="Open").click()
+    await room.say("Deploy now?")
+    await expect(page.get_by_text("Deploy now?")).to_be_visible()
+
+    journal = JournalStore(journal_place(None, tmp_path))
+    lease = await journal.take_lease("default", "a test", 60)
+    assert lease
+    call = {"call_id": "1", "name": "shop__deploy", "args": {}}
+    asked = {"approval_id": "a1", "call_id": "1", "tool": "shop__deploy", "args": {}, "digest": "d"}
+    await journal.append("default", lease, [NewEvent("notice", {"level": "error", "text": "The key is refused"})])
+    await journal.append("default", lease, [NewEvent("tool_call", call), NewEvent("approval_requested", asked)])
+    await journal.close()
+
+    await expect(page.get_by_text("The key is refused")).to_be_visible()
+    await expect(page.get_by_text("shop__deploy").first).to_be_visible()
+    await expect(page.get_by_role("button", name="Approve")).to_have_count(0)

@@ -9,8 +9,8 @@ export type ActivityByMessage = ReadonlyMap<string, readonly HTMLElement[]>;
 
 export interface ActivityOptions {
   readonly conversation: string;
-  /** The person's credential; "" where the session cookie suffices. */
-  readonly credential: string;
+  /** The person's credential at this moment; "" where the session cookie suffices. */
+  readonly credential: () => string;
   /** Open the card of an approval; null where the page has none. */
   readonly review: ((item: Item) => void) | null;
 }

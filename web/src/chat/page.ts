@@ -1,5 +1,6 @@
 /** The chat's own page, for servers without a UI: `ui-mcp chat --face human`. */
 import { type Fetch, fetchAsVisitor, codeFromAddress, personClient, reasonOf, sendJson } from "../person/client";
+import { followActivity } from "./activity";
 import { chat } from "./chat";
 import { element } from "./inline";
 import { server } from "./server";
@@ -10,7 +11,12 @@ const KEY = "chat-token";
 const CODE = /^[\dA-Z]{4}(?:-[\dA-Z]{4}){3}$/i;
 
 /** Requests with the access token that was entered, else with the person's credential. */
-function credentials(): { readonly fetch: Fetch; readonly useToken: (token: string) => void; readonly signIn: (code: string) => Promise<void> } {
+function credentials(): {
+  readonly fetch: Fetch;
+  readonly current: () => string;
+  readonly useToken: (token: string) => void;
+  readonly signIn: (code: string) => Promise<void>;
+} {
   const person = personClient();
   let token = sessionStorage.getItem(KEY) ?? "";
   const useToken = (given: string): void => {
@@ -35,12 +41,12 @@ function credentials(): { readonly fetch: Fetch; readonly useToken: (token: stri
   };
   const code = codeFromAddress();
   const signedIn = code ? signIn(code).catch(() => undefined) : Promise.resolve(); // a spent code: the page asks for another
-  return { fetch, useToken, signIn };
+  return { fetch, current: () => token || person.credential(), useToken, signIn };
 }
 
 const root = document.querySelector<HTMLElement>("main");
 if (root) {
-  const { fetch, useToken, signIn } = credentials();
+  const { fetch, current, useToken, signIn } = credentials();
   const conversation = new URLSearchParams(location.search).get("conversation") ?? "default";
   const askForCode = (_: string, again: () => void): HTMLElement => {
     const form = element("form");
@@ -68,7 +74,8 @@ if (root) {
     });
     return form;
   };
-  const opened = chat(root, server(conversation, fetch), { signIn: askForCode });
+  const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation, credential: current, review: null }, changed);
+  const opened = chat(root, server(conversation, fetch), { signIn: askForCode, follow });
   opened.focus();
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA)$/.test(event.target.tagName);

@@ -31,7 +31,7 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   panel.append(element("header", element("strong", "Chat"), shut), waiting.element, body);
   document.body.append(panel);
   document.documentElement.classList.add("chat-open");
-  const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation: "default", credential: "", review: null }, changed);
+  const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation: "default", credential: () => "", review: null }, changed);
   const inside: Chat = chat(body, server("default", fetchAsVisitor), { follow, footer: personPageLink() });
 
   closeOpen = (): void => {

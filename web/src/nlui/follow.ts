@@ -17,8 +17,8 @@ export type Frame =
 
 export interface FollowOptions {
   readonly id: string;
-  /** The person's credential, where a page has one. */
-  readonly token: string;
+  /** The credential at this moment, "" where there is none: a person may sign in later. */
+  readonly token: () => string;
   readonly seen: () => number;
   readonly frame: (frame: Frame) => void;
   readonly connected: (yes: boolean) => void;
@@ -34,7 +34,8 @@ export function follow({ id, token, seen, frame, connected }: FollowOptions): ()
     socket.onopen = () => {
       wait = 300;
       connected(true);
-      socket.send(JSON.stringify({ type: "hello", conversation: id, state_id: id, last_seq: seen(), ...(token ? { token } : {}) }));
+      const given = token();
+      socket.send(JSON.stringify({ type: "hello", conversation: id, state_id: id, last_seq: seen(), ...(given ? { token: given } : {}) }));
     };
     socket.onmessage = (message) => {
       if (!over) {

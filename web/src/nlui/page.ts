@@ -193,7 +193,7 @@ function openConversation(id: string): void {
     }
     away = !yes;
   };
-  unfollow = follow({ id, token: person.credential(), seen: () => timeline.seq, frame: onFrame, connected });
+  unfollow = follow({ id, token: () => person.credential(), seen: () => timeline.seq, frame: onFrame, connected });
   void act(panel.refresh(id));
   write.focus();
 }

@@ -102,7 +102,7 @@ function shell(state: State): void {
     const body = make("section.person-view.person-chat", { "aria-label": "Chat with your agent" }, ...(consoleViews ? [consoleViews.steps.element] : []), talk);
     views.push({ id: "chat", name: "Chat", panel: body });
     const follow = (changed: (activity: ActivityByMessage) => void): (() => void) =>
-      followActivity({ conversation: "default", credential: person.credential(), review: (item) => review(item.approval_id) }, changed);
+      followActivity({ conversation: "default", credential: () => person.credential(), review: (item) => review(item.approval_id) }, changed);
     queueMicrotask(() => {
       chatView = chat(talk, server("default", person.fetch), { follow });
     });

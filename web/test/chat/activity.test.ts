@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => void vi.unstubAllGlobals());
 
 function follow(): () => void {
-  const stop = followActivity({ conversation: "default", credential: "c", review: (item) => void reviewed.push(item.approval_id ?? "") }, (next) => (activity = next));
+  const stop = followActivity({ conversation: "default", credential: () => "c", review: (item) => void reviewed.push(item.approval_id ?? "") }, (next) => (activity = next));
   say({ type: "ui_state_snapshot", seq: 4, run: "running", state: { items } });
   return stop;
 }

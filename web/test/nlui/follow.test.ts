@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const start = (token = ""): (() => void) => follow({ id: "c1", token, seen: () => 7, frame: (frame) => void seen.push(frame), connected: (yes) => void seen.push(yes) });
+const start = (token = ""): (() => void) => follow({ id: "c1", token: () => token, seen: () => 7, frame: (frame) => void seen.push(frame), connected: (yes) => void seen.push(yes) });
 
 test("it introduces itself with what it has seen, and its credential if there is one", () => {
   start("secret");
