@@ -92,7 +92,8 @@ class Outcome:
 
     def strange(self) -> set[str]:
         """Return the values after the restart that are neither as before it nor as in the beginning."""
-        return self._differing("shown", "restarted") & self._differing("edited", "restarted")
+        neither = self._differing("shown", "restarted") & self._differing("edited", "restarted")
+        return neither & self.states.get("restarted", {}).keys()
 
     def _differing(self, one: str, other: str) -> set[str]:
         before, after = self.states.get(one, {}), self.states.get(other, {})

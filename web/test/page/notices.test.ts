@@ -10,6 +10,9 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers());
 
+// The test's document has no layout, so nothing is below a notice.
+document.elementsFromPoint = () => [];
+
 test("a notice goes away by itself, an error stays until it is dismissed", () => {
   notify("info", "saved");
   notify("error", "failed");
