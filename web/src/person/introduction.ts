@@ -36,6 +36,7 @@ export function offerIntroduction(tour: () => void, seen: () => void): HTMLEleme
 
 /** Walk through the stops; Escape ends, the arrow keys go back and forth. */
 export function introduce(stops: readonly Stop[], ended: () => void): void {
+  document.querySelector(".intro-offer")?.remove(); // it was started elsewhere, in the settings
   const before = document.activeElement;
   const hole = make("div.intro-hole", { "aria-hidden": "true" });
   const title = make("h2", { id: "intro-title" });

@@ -227,7 +227,7 @@ function settingRow(setting: Setting, variable: string | undefined, save: (value
   const now = setting.given ?? setting.default;
   const pending = JSON.stringify(now) !== JSON.stringify(setting.value);
   const notes = [
-    setting.widens ? "more than the default needs your agreement" : "",
+    setting.widens ? "More than the default needs your agreement" : "",
     setting.given === null ? "" : `default: ${shownValue(setting.default)}`,
   ].filter(Boolean);
   const effect = variable ? `Set by ${variable} in the environment.` : pending ? `In effect now: ${shownValue(setting.value)}.` : "";

@@ -34,3 +34,11 @@ test("every stop shows the view that it is about", () => {
   stopsOf(choose).forEach((stop) => stop.before?.());
   expect(choose.mock.calls.flat()).toEqual(["app", "chat", "questions", "console", "apps", "settings"]);
 });
+
+test("the offer goes when the tour begins elsewhere", () => {
+  document.body.append(offerIntroduction(vi.fn(), vi.fn()));
+
+  introduce(stopsOf(vi.fn()), vi.fn());
+
+  expect(document.querySelector(".intro-offer")).toBeNull();
+});
