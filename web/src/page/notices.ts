@@ -15,6 +15,9 @@ export function notify(level: string, text: string): void {
   note.setAttribute("role", level === "error" ? "alert" : "status");
   const dismiss = button("×", () => note.remove(), "ui-notice-close");
   dismiss.setAttribute("aria-label", "Dismiss");
+  if (text.includes("\n")) {
+    note.append(disclosure(note));
+  }
   note.append(dismiss);
   const notices = container();
   notices.append(note);
@@ -22,6 +25,18 @@ export function notify(level: string, text: string): void {
   if (level !== "error") {
     setTimeout(() => note.remove(), VISIBLE_MS);
   }
+}
+
+/** A notice of several lines shows the first until it is opened, so that it leaves the app visible. */
+function disclosure(note: HTMLElement): HTMLElement {
+  const more = button("More", () => {
+    const open = note.classList.toggle("ui-notice-open");
+    more.textContent = open ? "Less" : "More";
+    more.setAttribute("aria-expanded", String(open));
+  }, "ui-notice-more");
+  more.setAttribute("aria-expanded", "false");
+  note.classList.add("ui-notice-long");
+  return more;
 }
 
 /** Remove every notice with this text. */

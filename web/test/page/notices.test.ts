@@ -34,3 +34,12 @@ test("a notice that is no longer true can be removed by its text", () => {
   removeNotice("a.lua does not load");
   expect(shown()).toEqual(["b.lua does not load"]);
 });
+
+test("of several lines the first is shown until the notice is opened", () => {
+  notify("error", "denied\nTo allow it, write this line");
+  const more = document.querySelector<HTMLButtonElement>(".ui-notice-more");
+  const classes = (): boolean | undefined => document.querySelector(".ui-notice")?.classList.contains("ui-notice-open");
+  const seen = [classes(), more?.getAttribute("aria-expanded")];
+  more?.click();
+  expect([...seen, classes(), more?.getAttribute("aria-expanded"), more?.textContent]).toEqual([false, "false", true, "true", "Less"]);
+});
