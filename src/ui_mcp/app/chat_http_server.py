@@ -1,26 +1,22 @@
 """Serves one side of the chat on a port: MCP, the HTTP bridge and, for people, the page."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import anyio
-from starlette.requests import HTTPConnection
-from starlette.routing import BaseRoute
 
-from ui_mcp.agent.http import Timelines
-from ui_mcp.agent.observer import Reader, TimelineObservers, reader_for
+from ui_mcp.agent.observer import Reader, reader_for
 from ui_mcp.app.chat_server import as_person, open_served_chat
+from ui_mcp.app.watch_routes import face_timeline_routes
 from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
-from ui_mcp.chat.identity import READ
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
-from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tools import OpenChat, Side
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
-from ui_mcp.webserver.auth import BearerAuth, bearer, principal_of
+from ui_mcp.webserver.auth import BearerAuth, principal_of
 from ui_mcp.webserver.person_app import person_link, person_listening
-from ui_mcp.webserver.person_auth import Access, is_person
+from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, bind_with_retry, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
@@ -79,23 +75,7 @@ def face_app(
     if side == "assistant":
         return BearerAuth(mcp_app(assistant_face_routes(opened, per_second), endpoints), admit)
     access = Access(str(port))
-    watched = timeline_routes(opened, access, journal) if journal else []
+    watched = face_timeline_routes(opened, access, journal) if journal else []
     return HumanFaceAccess(
         mcp_app([*watched, *human_face_routes(opened, per_second, access)], endpoints), admit, access
     )
-
-
-def timeline_routes(opened: OpenChat, access: Access, journal: Callable[[str], Reader]) -> Sequence[BaseRoute]:
-    """Return the timeline of the human side, for the person and for tokens that may read (WebSocket: first frame)."""
-
-    async def may(connection: HTTPConnection, token: str | None) -> bool:
-        if is_person(connection) or access.recognises(token):
-            return True
-        given = bearer(connection.scope) or token
-        name = await opened.directory.authenticate(given) if given else None
-        return name is not None and READ in (await opened.directory.of(name)).scopes
-
-    async def chat() -> Chat:
-        return opened.chat
-
-    return Timelines(TimelineObservers(chat, journal).open, may).routes()

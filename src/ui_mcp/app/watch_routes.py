@@ -8,6 +8,8 @@ from starlette.routing import BaseRoute
 from ui_mcp.agent.http import Timelines, Watched
 from ui_mcp.agent.observer import Reader, TimelineObservers, reader_for
 from ui_mcp.chat.identity import READ, Principal, principal
+from ui_mcp.chat.service import Chat
+from ui_mcp.chat.tools import OpenChat
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approvals_opener
 from ui_mcp.gateway.config.agreement import NamedFile, approvals_url, named_file
@@ -48,6 +50,22 @@ def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Seque
         return is_person(connection) or access.recognises(token)
 
     return Timelines(open_timeline, may).routes()
+
+
+def face_timeline_routes(opened: OpenChat, access: Access, journal: Callable[[str], Reader]) -> Sequence[BaseRoute]:
+    """Return the timeline of the human side, for the person and for tokens that may read (WebSocket: first frame)."""
+
+    async def may(connection: HTTPConnection, token: str | None) -> bool:
+        if is_person(connection) or access.recognises(token):
+            return True
+        given = bearer(connection.scope) or token
+        name = await opened.directory.authenticate(given) if given else None
+        return name is not None and READ in (await opened.directory.of(name)).scopes
+
+    async def chat() -> Chat:
+        return opened.chat
+
+    return Timelines(TimelineObservers(chat, journal).open, may).routes()
 
 
 def ui_approval_routes(host: UiServer, approvals: OpenApprovals) -> Sequence[BaseRoute]:
