@@ -61,7 +61,7 @@ index = "http://evil.example/"
 HARMLESS = frozenset(
     {
         "server.port", "server.mcp_port", "server.person_port", "server.require_token", "session.timeout",
-        "session.root", "lua.hotload", "lua.max_seconds", "lua.max_memory_mb",
+        "session.journal", "session.root", "lua.hotload", "lua.max_seconds", "lua.max_memory_mb",
         "lua.permissions.deny_read", "lua.permissions.deny_write", "lua.permissions.exec_timeout",
         "mcp.max_result_chars", "mcp.claude_channel", "logging.verbosity", "introspection.allow_actions",
         "introspection.allow_screenshots", "introspection.redact", "introspection.timeout_ms", "chat.window",

@@ -6,9 +6,10 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from anyio import create_task_group, fail_after
+from anyio import create_task_group, fail_after, to_thread
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.config import SessionSettings
@@ -121,8 +122,12 @@ async def test_a_session_that_ends_in_order_leaves_nothing_in_the_journal(
 
     await sessions.destroy(session)
 
-    with closing(sqlite3.connect(workspace.state_dir / STATE_FILE)) as store:
-        assert store.execute("SELECT count(*) FROM state_journal").fetchone() == (0,)
+    assert await to_thread.run_sync(journal_rows, workspace.state_dir / STATE_FILE) == 0
+
+
+def journal_rows(file: Path) -> int:
+    with closing(sqlite3.connect(file)) as store:
+        return int(store.execute("SELECT count(*) FROM state_journal").fetchone()[0])
 
 
 @pytest.fixture
