@@ -11,10 +11,12 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 const bundle = resolve("../src/ui_mcp/bundle");
 const shoelace = resolve("node_modules/@shoelace-style/shoelace");
 const shoelaceOutput = `${bundle}/web/vendor/shoelace`;
+const elementsOutput = `${bundle}/web/vendor/elements`;
 const iconNames = readFileSync("src/components/icons.txt", "utf8").split(/\s+/).filter(Boolean);
 
 const builds: Readonly<Record<string, () => ViteUserConfig>> = {
   vendor,
+  elements,
   session,
   introspect,
   host,
@@ -50,12 +52,31 @@ function vendor(): ViteUserConfig {
   };
 }
 
+/** Our own elements, a file each, which a page loads when it first shows one. */
+function elements(): ViteUserConfig {
+  const names = readdirSync("src/elements", { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return {
+    publicDir: false,
+    build: {
+      outDir: elementsOutput,
+      emptyOutDir: true,
+      target: "es2022",
+      modulePreload: false,
+      rolldownOptions: {
+        input: Object.fromEntries(names.map(({ name }) => [name, `src/elements/${name}/element.ts`])),
+        preserveEntrySignatures: false,
+        output: { entryFileNames: "[name].js", chunkFileNames: "shared-[name]-[hash].js" },
+      },
+    },
+  };
+}
+
 /** The page that every session opens: index.html, main-HASH.js, worker-HASH.js and the themes. Needs `vendor` first. */
 function session(): ViteUserConfig {
   const version = shoelaceVersion();
   return {
     base: "/",
-    define: { __VENDOR__: JSON.stringify(version) },
+    define: { __VENDOR__: JSON.stringify(version), __ELEMENTS__: JSON.stringify(elementsVersion()) },
     plugins: [{ name: "stamp-vendor", transformIndexHtml: (html) => html.replaceAll("tokens.css", `tokens.css?v=${version}`) }],
     build: {
       outDir: `${bundle}/base/html`,
@@ -111,7 +132,7 @@ function host(): ViteUserConfig {
   return {
     plugins: [inlineIcons(), oneDocument(outDir)],
     publicDir: false,
-    define: { __VENDOR__: '""', "process.env.NODE_ENV": '"production"' },
+    define: { __VENDOR__: '""', __ELEMENTS__: '""', "process.env.NODE_ENV": '"production"' },
     build: {
       outDir,
       emptyOutDir: true,
@@ -148,6 +169,14 @@ function shoelaceVersion(): string {
   for (const name of ["core.js", "more.js", "tokens.css"]) {
     const file = `${shoelaceOutput}/${name}`;
     hash.update(existsSync(file) ? readFileSync(file) : name);
+  }
+  return hash.digest("hex").slice(0, 8);
+}
+
+function elementsVersion(): string {
+  const hash = createHash("sha256");
+  for (const file of existsSync(elementsOutput) ? readdirSync(elementsOutput).sort() : []) {
+    hash.update(file).update(readFileSync(`${elementsOutput}/${file}`));
   }
   return hash.digest("hex").slice(0, 8);
 }

@@ -39,6 +39,8 @@ class Page:
         self.errors: list[dict[str, Any]] = []
         self.destroyed: list[int] = []
         self.messages = 0
+        self.told: list[dict[str, Any]] = []
+        """Answers of an element's data, which are not its value."""
 
     def apply(self, frame: str) -> None:
         """Take one frame."""
@@ -110,7 +112,9 @@ class Page:
         node = self.views[number]
         kind, text = self._kinds(node.key)[position]
         node.errors.pop(position, None)
-        if kind == "viewlist" and "window" in text:
+        if kind == "rows" and "rows" not in value:
+            self.told.append(value)
+        elif kind == "viewlist" and "window" in text:
             node.values[position] = self._value(kind, value)
         elif kind == "viewlist":
             rows = node.values[position] or ["rows"]

@@ -32,6 +32,8 @@ MODULES = (
     "paths",
     "viewdefs",
     "view_record",
+    "row_order",
+    "element_rows",
     "shapes",
     "views",
     "lists",

@@ -8,6 +8,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from ui_mcp.errors import ViewdefError
+from ui_mcp.ui.elements import data_kind
 
 _KEY = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -17,7 +18,10 @@ class Binding:
     """One bound attribute; its index in `Viewdef.bindings` identifies it in frames."""
 
     kind: str
-    """`value`, `attr`, `class`, `style`, `html`, `code`, `action`, `event`, `keypress`, `view` or `viewlist`."""
+    """`value`, `attr`, `class`, `style`, `html`, `code`, `action`, `event`, `keypress`, `view` or `viewlist`.
+
+    For an element with data of its own it is what its contract says it binds, such as `rows`.
+    """
     attribute: str
     tag: str
     text: str
@@ -254,7 +258,7 @@ class _Reader(_Walker):
         namespace = element.namespace or next((outer.namespace for outer in reversed(self.open) if outer.namespace), "")
         positions: list[str] = []
         for name in dict.fromkeys(names):
-            kind = kind_of(name) or ""
+            kind = (name == "ui-value" and data_kind(element.tag)) or kind_of(name) or ""
             if kind == "viewlist":
                 element.list_at = len(self.bindings)
             positions.append(f"{len(self.bindings)} {name}")

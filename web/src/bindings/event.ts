@@ -1,14 +1,15 @@
 /** `ui-event-E="method()"`: DOM event E calls the method, after the element's own value has been sent. */
+import type { Json } from "../protocol";
 import { actionOnly, type Binding, listen } from "./binding";
 
 export const event: Binding = {
   attribute: "ui-event-",
   access: actionOnly,
   bind({ element, argument, text, send, syncValue, liveValue }) {
-    const release = listen(element, argument, () => {
+    const release = listen(element, argument, (event) => {
       syncValue();
       if (text.takesValue) {
-        send(liveValue());
+        send(toldBy(event) ?? liveValue());
       } else {
         send();
       }
@@ -16,3 +17,9 @@ export const event: Binding = {
     return { release };
   },
 };
+
+/** What an event of one of our elements is about. */
+function toldBy(event: Event): Json | undefined {
+  const detail: unknown = event instanceof CustomEvent ? event.detail : null;
+  return typeof detail === "object" && detail !== null && "value" in detail ? (detail.value as Json) : undefined;
+}

@@ -1,5 +1,6 @@
 /** How each kind of element holds its value: the property, and the events that report changes. */
 import type { Json } from "../protocol";
+import { bindsOf } from "../elements/contracts";
 import { textOf } from "./binding";
 
 export interface Field {
@@ -44,6 +45,12 @@ const SL_TEXT = property(["sl-change"], ["sl-input"]);
 const SL_CHANGE = property(["sl-change"], ["sl-input"], true);
 const CUSTOM = property(["change"], ["input"]);
 const SILENT = property([], []);
+
+/** Our own elements; they may be defined only after the value was written, so nothing is read from them before. */
+const ELEMENT: Field = {
+  ...property(["change"], ["input"], true),
+  write: (element, value) => void ((element as Valued).value = value),
+};
 
 const SL_NUMBER: Field = { ...SL_CHANGE, write: (element, value) => void ((element as Valued).value = Number(value ?? 0)) };
 
@@ -92,6 +99,9 @@ export function fieldOf(element: Element): Field {
   if (tag.startsWith("sl-")) {
     return shoelaceField(tag);
   }
+  if (tag.startsWith("ui-")) {
+    return ELEMENT;
+  }
   if (tag === "input") {
     return inputField((element as HTMLInputElement).type);
   }
@@ -138,6 +148,9 @@ export function isEditable(element: Element): boolean {
   }
   if (tag.startsWith("sl-")) {
     return !READ_ONLY.has(tag) && !SHOWS_TEXT.has(tag);
+  }
+  if (tag.startsWith("ui-")) {
+    return bindsOf(tag) === "value";
   }
   return tag.includes("-") && "value" in element;
 }

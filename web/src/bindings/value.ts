@@ -1,5 +1,6 @@
 /** `ui-value="path"`: the value of a field, two-way, or the text of any other element. */
 import type { Json } from "../protocol";
+import { takesData } from "../elements/contracts";
 import { type Access, type Binding, type Bound, type Context, listen } from "./binding";
 import { writeKeepingCaret } from "./caret";
 import { knownValue, rememberValue } from "./known";
@@ -12,12 +13,21 @@ export const value: Binding = {
   access: (element, text): Access => (isEditable(element) && !text.calls ? "rw" : "r"),
   bind(context) {
     const field = fieldOf(context.element);
+    if (takesData(context.element.localName)) {
+      return asked(context, field);
+    }
     return field === TEXT && context.access === "r" ? shown(context) : exchanged(context, field);
   },
 };
 
 function shown({ element }: Context): Bound {
   return { write: (next) => TEXT.write(element, next), read: () => element.textContent };
+}
+
+/** An element that gets its data in parts, and asks for them. */
+function asked({ element, send }: Context, field: Field): Bound {
+  const release = listen(element, "ui-ask", (event) => send((event as CustomEvent<{ value: Json }>).detail.value));
+  return { write: (next) => field.write(element, next), release };
 }
 
 function exchanged(context: Context, field: Field): Bound {

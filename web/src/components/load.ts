@@ -1,6 +1,8 @@
-/** Loads the bundled components when a viewdef first uses one. */
+/** Loads the bundled components and our own elements when a viewdef first uses one. */
+import { isElement } from "../elements/contracts";
 
 declare const __VENDOR__: string;
+declare const __ELEMENTS__: string;
 
 const CORE = new Set(
   (
@@ -16,15 +18,19 @@ const loading = new Map<string, Promise<unknown>>();
 
 export function loadComponents(tags: ReadonlySet<string>): void {
   for (const tag of tags) {
-    if (tag.startsWith("sl-") && customElements.get(tag) === undefined) {
-      load(CORE.has(tag) ? "core" : "more");
+    if (customElements.get(tag) !== undefined) {
+      continue;
+    }
+    if (tag.startsWith("sl-")) {
+      load(`shoelace/${CORE.has(tag) ? "core" : "more"}.js?v=${__VENDOR__}`);
+    } else if (isElement(tag)) {
+      load(`elements/${tag.slice("ui-".length)}.js?v=${__ELEMENTS__}`);
     }
   }
 }
 
-function load(file: "core" | "more"): void {
+function load(file: string): void {
   if (!loading.has(file)) {
-    const url = `/vendor/shoelace/${file}.js?v=${__VENDOR__}`;
-    loading.set(file, import(/* @vite-ignore */ url).catch((error: unknown) => console.error(`${file} components did not load`, error)));
+    loading.set(file, import(/* @vite-ignore */ `/vendor/${file}`).catch((error: unknown) => console.error(`${file} did not load`, error)));
   }
 }

@@ -14,6 +14,9 @@ import { inlineIcons } from "./icons";
 import { applyHostTheme } from "./host_theme";
 import { socketUpgrade } from "./upgrade";
 
+// A document inside a host can load nothing, so it brings all elements along.
+import.meta.glob("../elements/*/element.ts", { eager: true });
+
 const PROTOCOL = "2026-01-26";
 const HOST_TIMEOUT_MS = 5000;
 const INPUT_TIMEOUT_MS = 150;

@@ -117,7 +117,7 @@ export function rowsOf(control: Element): { index: number; row: Element }[] {
     return [...control.querySelectorAll("tr")].filter((row) => row.querySelector("td")).map((row, index) => ({ index, row }));
   }
   return [...control.querySelectorAll("[role=row],[role=option],[role=treeitem]")]
-    .filter((row) => !row.querySelector("[role=columnheader]"))
+    .filter((row) => !row.querySelector("[role=columnheader]") && !row.hasAttribute("data-totals"))
     .map((row, position) => ({ index: Number(row.getAttribute("aria-rowindex") ?? row.getAttribute("aria-posinset") ?? position + 1) - 1, row }));
 }
 

@@ -217,7 +217,7 @@ export class BoundElement implements NodeRange {
   }
 
   private accessOf(spec: BindingSpec, element: Element): Access {
-    const foreign = spec.attribute === "ui-value" && element.localName.includes("-") && !element.localName.startsWith("sl-");
+    const foreign = spec.attribute === "ui-value" && element.localName.includes("-") && !/^(?:sl|ui)-/.test(element.localName);
     if (!foreign || spec.text.options.has("access")) {
       return spec.access;
     }

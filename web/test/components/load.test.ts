@@ -15,5 +15,5 @@ test("the file of a component is tried once, and a failure is logged", async () 
   const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
   loadComponents(new Set(["sl-tree", "sl-carousel"]));
   await vi.waitFor(() => expect(error).toHaveBeenCalledOnce());
-  expect(String(error.mock.calls[0]?.[0])).toBe("more components did not load");
+  expect(String(error.mock.calls[0]?.[0])).toBe("shoelace/more.js?v=1 did not load");
 });

@@ -119,6 +119,7 @@ local function short(page, list)
     if type(want) == "table" and tonumber(want[1]) then lists.move(s, b, tonumber(want[1]), tonumber(want[2])) end
     return
   end
+  if b.data then return views.ask(s, b, json.to_lua(list[3], E.object)) end
   if not b.writes then
     return views.fail(s, b.pos, new_fault(FAULT.UNAUTHORIZED, "'" .. b.path.text .. "' is read-only"), true)
   end

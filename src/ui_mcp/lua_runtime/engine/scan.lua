@@ -111,6 +111,7 @@ local function dispatch(s, b)
   if b.kind == "viewlist" then views.listed(s, b.pos, v)
   elseif b.kind == "view" and b.inline then views.branched(s, b.pos, v)
   elseif b.kind == "view" and b.wrapper then views.wrapped(s, b.pos, v)
+  elseif b.data then views.data(s, b.pos, v)
   elseif b.kind == "view" then
     if not rawequal(v, s[b.slot]) then views.viewed(s, b.pos, v) end
   elseif v ~= s[b.slot] then views.changed(s, b.pos, v) end

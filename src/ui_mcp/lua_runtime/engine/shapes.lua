@@ -11,7 +11,8 @@ local levels = { high = 1, medium = 2, med = 2, low = 3 }
 
 local function editable(tag)
   if tag == "input" or tag == "textarea" or tag == "select" then return true end
-  return sub(tag, 1, 3) == "sl-" and not read_only[tag]
+  local family = sub(tag, 1, 3)
+  return (family == "sl-" or family == "ui-") and not read_only[tag]
 end
 
 -- The access of a binding whose query does not set it.
@@ -29,6 +30,7 @@ local function binding(row, pos, shape)
   local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text }
   b.namespace, b.item_namespace, b.item_wrapper = row[5], row[6], row[7]
   b.inline = row[8] ~= "" and row[8] or nil
+  b.data = E.data_kinds[kind] ~= nil
   local path, problem = paths.parse(text)
   if not path then
     b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2
@@ -50,13 +52,14 @@ local function line(b)
   if b.kind == "viewlist" then tail = format("listed(s, %d, v) ", b.pos)
   elseif b.kind == "view" and b.inline then tail = format("branched(s, %d, v) ", b.pos)
   elseif b.kind == "view" and b.wrapper then tail = format("wrapped(s, %d, v) ", b.pos)
+  elseif b.data then tail = format("data(s, %d, v) ", b.pos)
   elseif b.kind == "view" then tail = format("if not rawequal(v, s[%d]) then viewed(s, %d, v) end ", b.slot, b.pos)
   else tail = format("if v ~= s[%d] then changed(s, %d, v) end ", b.slot, b.pos) end
   if b.path.ups == 0 then return b.path.code .. tail end
   return format("do local o = up(s, %d) v = nil if o ~= nil then %send %send", b.path.ups, b.path.code, tail)
 end
 
-local HEAD = "local rawequal, rawget, changed, viewed, wrapped, branched, listed, up, negate, compare = ..."
+local HEAD = "local rawequal, rawget, changed, viewed, wrapped, branched, listed, data, up, negate, compare = ..."
 local ONE = { HEAD, "return function(s, o) local v, here = nil, o", "end" }
 local ROWS = {
   HEAD,
@@ -76,7 +79,7 @@ local function compile(shape, bindings, frame)
   local views = E.views
   local make = load(concat(code, "\n"), "=view " .. shape.key)
   local changed, viewed, wrapped, branched, listed = views.changed, views.viewed, views.wrapped, views.branched, views.listed
-  return make(rawequal, rawget, changed, viewed, wrapped, branched, listed, views.up, paths.negate, paths.compare), lines
+  return make(rawequal, rawget, changed, viewed, wrapped, branched, listed, views.data, views.up, paths.negate, paths.compare), lines
 end
 
 -- The generated functions of one level: for a view, and for all rows of a list if they have no nested views.
@@ -92,14 +95,16 @@ local function scanner(shape, level)
   return made
 end
 
--- Assign slots to bindings; a nested view or list takes two, for its value and for the view or rows.
+-- Assign slots to bindings; a nested view or list takes two, for its value and for the view or rows; so
+-- does the data of an element, for its JSON and for what the page has asked for.
 local function lay_out(shape)
   local slot = record.FIRST_VALUE
   for pos = 0, shape.count - 1 do
     local b = shape[pos]
     b.slot = slot
-    slot = slot + ((b.kind == "view" or b.kind == "viewlist") and 2 or 1)
-    if b.reads and slot - b.slot == 2 then shape.kids[#shape.kids + 1] = b end
+    local nested = b.kind == "view" or b.kind == "viewlist"
+    slot = slot + ((nested or b.data) and 2 or 1)
+    if b.reads and nested then shape.kids[#shape.kids + 1] = b end
     if b.query.create and b.reads then shape.makers = shape.makers or {} shape.makers[#shape.makers + 1] = b end
   end
   if #shape.kids == 0 then shape.kids = nil end

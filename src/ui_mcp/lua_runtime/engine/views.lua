@@ -83,6 +83,32 @@ function views.changed(s, pos, v)
   end
 end
 
+-- The scan has read the data of an element; `read` turns it into the JSON of what its page shows.
+function views.data(s, pos, v)
+  local b = s[SHAPE][pos]
+  local kind = E.data_kinds[b.kind]
+  local state = s[b.slot + 1]
+  if not state then
+    state = kind.start()
+    s[b.slot + 1] = state
+  end
+  local text, known = kind.read(state, v), s[b.slot]
+  if known and known.json == text then return end
+  s[b.slot] = { json = text }
+  if not s[UNSENT] then
+    count(s, pos)
+    send(s, b)
+  end
+end
+
+-- The page asks an element's data for other rows, or changes a cell; an answer is sent once and not kept.
+function views.ask(s, b, question)
+  local state = s[b.slot + 1]
+  local ok, answer = limits.call(E.data_kinds[b.kind].ask, state or {}, question)
+  if not ok then return views.fail(s, b.pos, answer, true) end
+  if answer then push(b.level, "[" .. s[NUMBER] .. "," .. b.pos .. "," .. answer .. "]") end
+end
+
 -- The binding that shows a view.
 local function place(s)
   return s[PARENT] and s[PARENT][SHAPE][s[POSITION]]
