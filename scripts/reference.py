@@ -22,7 +22,7 @@ SERVERS = {
     "`ui-mcp chat --face human`": ["ui_mcp", "chat", "--face", "human"],
 }
 NOTE = "Generated from the code by `scripts/reference.py`; `make docs` updates it.\n"
-GUIDES = {"attributes.md": "viewdefs.md", "lua.md": "lua.md"}
+GUIDES = {"attributes.md": "viewdefs.md", "components.md": "components.md", "lua.md": "lua.md"}
 
 
 def generated() -> dict[Path, str]:

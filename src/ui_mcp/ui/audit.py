@@ -113,6 +113,7 @@ def viewdef_violations(app: App) -> Iterator[Finding]:
         where = f"viewdefs/{file}"
         rows = file.endswith(".list-item.html")
         yield from (Finding(where, "html_parse_error", problem) for problem in template.problems)
+        yield from (Finding(where, "unknown_element", problem) for problem in template.unknown)
         if rows and "style" in template.tags:
             yield Finding(
                 where, "style_in_list_item", "<style> is repeated for every row; move it to the list's viewdef"

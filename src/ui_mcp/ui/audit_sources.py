@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 
+from ui_mcp.ui.elements import unknown
 from ui_mcp.ui.viewdef_compiler import split_path
 
 _COMMENT_OR_STRING = re.compile(
@@ -151,6 +152,8 @@ class Template(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.bindings: list[Binding] = []
         self.tags: set[str] = set()
+        self.unknown: list[str] = []
+        """Elements and attributes that are named like ours, but are none."""
         self.problems: list[str] = []
         self._open: list[tuple[str, int]] = []
         try:
@@ -189,6 +192,7 @@ class Template(HTMLParser):
 
     def _record(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
+        self.unknown += unknown(tag, [name for name, _ in attrs], [name for name, _ in self._open])
         attributes = {name: value or "" for name, value in attrs}
         self.bindings += [
             Binding(tag, name, value, attributes) for name, value in attributes.items() if name.startswith("ui-")
