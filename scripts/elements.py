@@ -1,7 +1,9 @@
-"""Collects the contracts of the elements: for the server (`ui/elements.json`) and as the guide `ui://components`."""
+"""Collects the contracts of the elements: for the server (`ui/elements.json`) and as the guide `ui://components`.
+
+`scripts/records.py` writes what `generated` returns.
+"""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,20 +58,7 @@ def table(what: str, entries: dict[str, str]) -> Iterator[str]:
         yield "\n".join([f"| {what} | meaning |", "|---|---|", *rows]) + "\n"
 
 
-def files() -> dict[Path, str]:
+def generated() -> dict[Path, str]:
     """Return what the contracts say, by the file that holds it."""
     found = contracts()
     return {COLLECTED: json.dumps(found, indent=1, ensure_ascii=False) + "\n", GUIDE: guide(found)}
-
-
-def main() -> int:
-    check = "--check" in sys.argv
-    stale = [file for file, text in files().items() if not file.is_file() or file.read_text("utf-8") != text]
-    for file in [] if check else stale:
-        file.write_text(files()[file], "utf-8")
-    print("\n".join(f"{'stale' if check else 'written'}: {file.relative_to(ROOT)}" for file in stale))
-    return 1 if check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -56,9 +56,11 @@ function vendor(): ViteUserConfig {
 function elements(): ViteUserConfig {
   const names = readdirSync("src/elements", { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return {
+    plugins: [copyLicences()],
     publicDir: false,
     build: {
       outDir: elementsOutput,
+      chunkSizeWarningLimit: 1000, // ECharts, which is loaded by pages with a chart only
       emptyOutDir: true,
       target: "es2022",
       modulePreload: false,
@@ -67,6 +69,19 @@ function elements(): ViteUserConfig {
         preserveEntrySignatures: false,
         output: { entryFileNames: "[name].js", chunkFileNames: "shared-[name]-[hash].js" },
       },
+    },
+  };
+}
+
+/** The licences of what the elements bring along, beside them. */
+function copyLicences(): Plugin {
+  const files = { "echarts/LICENSE": "ECharts-LICENSE.txt", "echarts/NOTICE": "ECharts-NOTICE.txt", "zrender/LICENSE": "ZRender-LICENSE.txt" };
+  return {
+    name: "copy-licences",
+    closeBundle() {
+      for (const [from, to] of Object.entries(files)) {
+        cpSync(`node_modules/${from}`, `${elementsOutput}/${to}`);
+      }
     },
   };
 }

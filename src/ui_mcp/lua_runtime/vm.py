@@ -34,6 +34,7 @@ MODULES = (
     "view_record",
     "row_order",
     "element_rows",
+    "element_points",
     "shapes",
     "views",
     "lists",

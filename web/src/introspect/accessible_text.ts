@@ -77,7 +77,7 @@ export function innerField(element: Element): HTMLInputElement | HTMLTextAreaEle
   const shadow = element.localName.includes("-") ? element.shadowRoot : null;
   // A hidden input beside the one that is used carries the value of a form.
   const fields = shadow?.querySelectorAll<HTMLInputElement>("input:not([type=hidden],[aria-hidden=true],[tabindex='-1']),textarea,select");
-  if (!shadow || fields?.length !== 1 || shadow.querySelector("h1,h2,h3,h4,ul,ol,table,form,p,section")) return null;
+  if (!shadow || fields?.length !== 1 || shadow.querySelector("h1,h2,h3,h4,ul,ol,table,form,p,section,[role=grid]")) return null;
   return fields[0] ?? null;
 }
 

@@ -241,7 +241,7 @@ local function wrong(column, value, row)
   if first == false then return tostring(second or "This value is not allowed.") end
 end
 
--- The page has changed a cell; what is said of it is told to the page alone.
+-- The page has changed a cell; what is said of it is sent to the page alone.
 local function edit(state, e)
   local row, name = state.shown[tonumber(e.row) or 0], tostring(e.column)
   local problem

@@ -30,7 +30,7 @@ orders.text = text_of
 -- What values are compared by: numbers as numbers, texts without case.
 local function key_of(v)
   local kind = type(v)
-  if kind == "number" then return v end
+  if kind == "number" then return v == v and v or nil end
   if kind == "boolean" then return v and 1 or 0 end
   if kind == "nil" then return nil end
   return lower(text_of(v))
@@ -129,27 +129,36 @@ local function matching(query, names, values, n)
   return found
 end
 
--- Numbers before texts, rows without a value last; equal ones stay as they are in the list.
+-- Numbers before texts, the other way round if descending, and rows without a value last; equal ones stay in the order of the
+-- list. Each kind is sorted alone, because a comparison that asks for kinds takes twice as long.
 local function sort_by(found, column, descending)
-  local keys, ranks = {}, {}
+  local keys, numbers, texts, empty = {}, {}, {}, {}
   for i = 1, #found do
     local at = found[i]
     local key = key_of(column[at])
-    keys[at], ranks[at] = key, key == nil and 3 or type(key) == "number" and 1 or 2
+    keys[at] = key
+    local list = key == nil and empty or type(key) == "number" and numbers or texts
+    list[#list + 1] = at
   end
-  local place = {}
-  for i = 1, #found do place[found[i]] = i end
-  sort(found, function(a, b)
-    local ra, rb = ranks[a], ranks[b]
-    if ra == 3 or rb == 3 then
-      if ra ~= rb then return ra < rb end
-      return place[a] < place[b]
+  local compare = function(a, b)
+    local x, y = keys[a], keys[b]
+    if x == y then return a < b end
+    return x < y
+  end
+  if descending then
+    compare = function(a, b)
+      local x, y = keys[a], keys[b]
+      if x == y then return a < b end
+      return x > y
     end
-    if ra ~= rb then return (ra < rb) ~= descending end
-    local ka, kb = keys[a], keys[b]
-    if ka ~= kb then return (ka < kb) ~= descending end
-    return place[a] < place[b]
-  end)
+  end
+  sort(numbers, compare)
+  sort(texts, compare)
+  local n = 0
+  for _, list in next, descending and { texts, numbers, empty } or { numbers, texts, empty } do
+    for i = 1, #list do found[n + i] = list[i] end
+    n = n + #list
+  end
 end
 
 local combine = {

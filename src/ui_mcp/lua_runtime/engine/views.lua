@@ -92,13 +92,14 @@ function views.data(s, pos, v)
     state = kind.start()
     s[b.slot + 1] = state
   end
-  local text, known = kind.read(state, v), s[b.slot]
-  if known and known.json == text then return end
-  s[b.slot] = { json = text }
-  if not s[UNSENT] then
-    count(s, pos)
-    send(s, b)
-  end
+  -- Nothing if it is as before; what only adds to it is sent and not kept.
+  local text, adds = kind.read(state, v, s[UNSENT])
+  local known = s[b.slot]
+  if not text or known and known.json == text then return end
+  if not adds then s[b.slot] = { json = text } end
+  if s[UNSENT] then return end
+  count(s, pos)
+  push(b.level, "[" .. s[NUMBER] .. "," .. pos .. "," .. text .. "]")
 end
 
 -- The page asks an element's data for other rows, or changes a cell; an answer is sent once and not kept.

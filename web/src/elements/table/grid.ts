@@ -36,7 +36,7 @@ export class Grid {
   private state: GridState | null = null;
   active: Place = { row: 0, column: 0 };
 
-  /** `needs` is told which rows are drawn. */
+  /** `needs` is called with the first and the last row that are drawn. */
   constructor(
     private readonly head: Head,
     private readonly needs: (first: number, last: number) => void,

@@ -1,0 +1,146 @@
+/** The options of ECharts for each type of chart; pure, apart from the colours it is given. */
+import type { EChartsCoreOption } from "echarts/core";
+import { greatest, least, type Plot, type Points, withUnit } from "./points";
+
+export interface Look {
+  readonly palette: readonly string[];
+  readonly text: string;
+  readonly muted: string;
+  readonly border: string;
+  readonly surface: string;
+  readonly font: string;
+}
+
+export interface Asked {
+  readonly type: string;
+  readonly unit: string;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly horizontal: boolean;
+  readonly zoom: boolean;
+  readonly by: string;
+}
+
+const ANIMATION = { animationDuration: 300, animationDurationUpdate: 200 };
+
+export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look): EChartsCoreOption {
+  const common = { ...ANIMATION, color: [...look.palette], textStyle: { fontFamily: look.font, color: look.text }, tooltip: tooltip(asked, look) };
+  switch (asked.type) {
+    case "pie":
+    case "donut":
+      return { ...common, ...round(plot, asked, look) };
+    case "gauge":
+      return { ...common, ...gauge(plot, asked, look) };
+    case "heatmap":
+      return { ...common, ...heatmap(points, plot, asked, look) };
+    case "sparkline":
+      return { ...common, ...sparkline(plot) };
+    default:
+      return { ...common, ...cartesian(plot, asked, look) };
+  }
+}
+
+function tooltip({ type, unit }: Asked, look: Look): object {
+  return {
+    trigger: ["line", "area", "bar", "stacked", "sparkline", ""].includes(type) ? "axis" : "item",
+    confine: true,
+    backgroundColor: look.surface,
+    borderColor: look.border,
+    textStyle: { color: look.text, fontSize: 13 },
+    valueFormatter: (value: unknown) => withUnit(typeof value === "number" ? value : null, unit),
+  };
+}
+
+function legend(look: Look): object {
+  return { type: "scroll", top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: { color: look.text }, pageTextStyle: { color: look.muted } };
+}
+
+function axisLook(look: Look): object {
+  return {
+    axisLabel: { color: look.muted, hideOverlap: true },
+    axisLine: { lineStyle: { color: look.border } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: look.border, opacity: 0.6 } },
+  };
+}
+
+function cartesian(plot: Plot, asked: Asked, look: Look): object {
+  const { type, horizontal, min, max, zoom } = asked;
+  const places = { type: "category", data: [...plot.places], boundaryGap: type === "bar" || type === "stacked", ...axisLook(look), splitLine: { show: false } };
+  const numbers = { type: "value", scale: type === "scatter" || type === "line" || type === "", min: min ?? undefined, max: max ?? undefined, ...axisLook(look) };
+  const many = plot.series.length > 1;
+  return {
+    legend: many ? legend(look) : undefined,
+    grid: { left: 8, right: 16, top: many ? 36 : 14, bottom: zoom ? 48 : 8, containLabel: true },
+    xAxis: horizontal ? numbers : places,
+    yAxis: horizontal ? { ...places, inverse: true } : numbers,
+    dataZoom: zoom ? [{ type: "inside" }, { type: "slider", height: 22, bottom: 8, borderColor: look.border, textStyle: { color: look.muted } }] : undefined,
+    series: plot.series.map(({ name, values }) => seriesFor(name, values, type, plot.series.length)),
+  };
+}
+
+function seriesFor(name: string, values: readonly (number | null)[], type: string, count: number): object {
+  const long = values.length > 100;
+  switch (type) {
+    case "bar":
+    case "stacked":
+      return { name, type: "bar", data: values, stack: type === "stacked" ? "all" : undefined, barMaxWidth: 42, itemStyle: { borderRadius: type === "bar" ? [4, 4, 0, 0] : 0 }, large: long };
+    case "scatter":
+      return { name, type: "scatter", data: values, symbolSize: 9, large: values.length > 2000 };
+    default:
+      return { name, type: "line", data: values, showSymbol: !long, symbolSize: 6, sampling: "lttb", smooth: long ? 0 : 0.2, areaStyle: type === "area" ? { opacity: count > 1 ? 0.25 : 0.18 } : undefined, stack: undefined };
+  }
+}
+
+/** A row for each part; with one row, its series are the parts. */
+function round(plot: Plot, { type }: Asked, look: Look): object {
+  const [only] = plot.series;
+  const parts = plot.places.length === 1 ? plot.series.map(({ name, values }) => ({ name, value: values[0] })) : plot.places.map((name, at) => ({ name, value: only?.values[at] }));
+  return {
+    legend: legend(look),
+    series: [{
+      type: "pie", radius: type === "donut" ? ["48%", "74%"] : "74%", top: 28, data: parts,
+      itemStyle: { borderColor: look.surface, borderWidth: 2 }, label: { color: look.text, lineHeight: 16, formatter: "{b}\n{d} %" },
+    }],
+  };
+}
+
+function gauge({ series }: Plot, { min, max, unit }: Asked, look: Look): object {
+  return {
+    series: [{
+      type: "gauge", min: min ?? 0, max: max ?? 100, startAngle: 210, endAngle: -30,
+      progress: { show: true, width: 14, roundCap: true }, axisLine: { lineStyle: { width: 14, color: [[1, look.border]] }, roundCap: true },
+      pointer: { show: false }, axisTick: { show: false }, splitLine: { show: false }, axisLabel: { color: look.muted, distance: 20 },
+      detail: { color: look.text, fontSize: 24, offsetCenter: [0, "10%"], formatter: (value: number) => withUnit(value, unit) },
+      title: { color: look.muted, offsetCenter: [0, "45%"] },
+      data: series.slice(0, 1).map(({ name, values }) => ({ value: values.at(-1), name: name === "value" ? "" : name })),
+    }],
+  };
+}
+
+function heatmap(points: Points, plot: Plot, { by }: Asked, look: Look): object {
+  const other = points.names.indexOf(by);
+  const ys = [...new Set(points.rows.map((row) => String(row[other] ?? "")))];
+  const xs = [...new Set(plot.places)];
+  const [values] = plot.series;
+  const numbers = (values?.values ?? []).filter((value) => value !== null);
+  return {
+    grid: { left: 8, right: 16, top: 14, bottom: 64, containLabel: true },
+    xAxis: { type: "category", data: xs, ...axisLook(look) },
+    yAxis: { type: "category", data: ys, ...axisLook(look) },
+    visualMap: { min: least(numbers), max: greatest(numbers), calculable: true, orient: "horizontal", left: "center", bottom: 0, itemWidth: 14, itemHeight: 100, textStyle: { color: look.muted }, inRange: { color: [look.surface, look.palette[0] ?? look.text] } },
+    series: [{
+      name: values?.name, type: "heatmap",
+      data: points.rows.map((row, at) => [xs.indexOf(plot.places[at] ?? ""), ys.indexOf(String(row[other] ?? "")), values?.values[at] ?? null]),
+    }],
+  };
+}
+
+function sparkline(plot: Plot): object {
+  return {
+    grid: { left: 2, right: 2, top: 4, bottom: 4 },
+    xAxis: { type: "category", show: false, data: [...plot.places], boundaryGap: false },
+    yAxis: { type: "value", show: false, scale: true },
+    series: plot.series.map(({ name, values }) => ({ name, type: "line", data: values, showSymbol: false, sampling: "lttb", areaStyle: { opacity: 0.15 } })),
+  };
+}
