@@ -49,7 +49,7 @@ class Op(StrEnum):
     PUBLISHED = "published"
     """(topic, text) JSON was published under a topic. Result: whether the session has subscribed."""
     VIEWDEFS = "viewdefs"
-    """(text) Take new or changed viewdefs: a JSON object of key to [html, bindings], or false if it is gone."""
+    """(text) Take new or changed viewdefs: JSON of key to [html, bindings, app or null], or false if it is gone."""
     REFRESH = "refresh"
     """Detect changes, nothing else."""
     STATE = "state"

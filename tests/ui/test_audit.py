@@ -200,3 +200,15 @@ def test_a_method_that_the_design_names_is_called_from_outside(tmp_path: Path) -
 
     assert [one["location"] for one in found] == ["app.lua:3"]
     assert "design.md" in found[0]["text"]
+
+
+@pytest.mark.covers("UI-TYPE-3")
+def test_a_type_name_of_two_apps_is_a_warning_in_both(tmp_path: Path) -> None:
+    other = GOOD_LUA.replace("thing", "other")
+    audited(tmp_path, other, "other")
+
+    report = audited(tmp_path)
+
+    assert rules(report, "warnings") == [("shared_type_name", "app.lua:2")]
+    assert "also a type of apps/other" in report["warnings"][0]["text"]
+    assert "'Thing.Thing'" in report["warnings"][0]["text"]

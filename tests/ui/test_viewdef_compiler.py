@@ -1,5 +1,6 @@
 """Templates become binding tables; positions are stamped and nothing else changes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 
 from ui_mcp.errors import ViewdefError
 from ui_mcp.ui.viewdef_compiler import compile_viewdef
-from ui_mcp.ui.viewdef_store import ViewdefStore
+from ui_mcp.ui.viewdef_store import ViewdefFiles
+from ui_mcp.workspace import Workspace
 
 
 def kinds(html: str) -> list[tuple[str, str, str]]:
@@ -102,17 +104,19 @@ def test_any_text_compiles_or_is_refused_and_only_gains_stamps(content: str) -> 
 
 
 @pytest.mark.covers("UI-VIEW-1", "UI-VIEW-3")
-def test_files_are_found_by_base_name_and_the_first_wins(tmp_path: Path) -> None:
-    (tmp_path / "a" / "deep").mkdir(parents=True)
-    (tmp_path / "b").mkdir()
-    (tmp_path / "a" / "deep" / "my.Type.row.html").write_text("<template><i>first</i></template>")
-    (tmp_path / "b" / "my.Type.row.html").write_text("<template><i>second</i></template>")
-    (tmp_path / "b" / "Bad.DEFAULT.html").write_text("nothing")
-    store = ViewdefStore()
+def test_files_are_found_by_base_name_and_the_first_wins(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    viewdefs, app = tmp_path / "viewdefs", tmp_path / "apps" / "a" / "viewdefs"
+    (viewdefs / "deep").mkdir(parents=True)
+    app.mkdir(parents=True)
+    (viewdefs / "deep" / "my.Type.row.html").write_text("<template><i>first</i></template>")
+    (app / "my.Type.row.html").write_text("<template><i>second</i></template>")
+    (app / "Bad.DEFAULT.html").write_text("nothing")
+    files = ViewdefFiles(Workspace.at(tmp_path))
 
-    keys = store.load(tmp_path / "a", tmp_path / "b")
+    with caplog.at_level("WARNING"):
+        files.load()
 
-    assert keys == ["my.Type.row"]
-    assert "first" in store.bundle(["my.Type.row"])
-    assert list(store.problems) == ["Bad.DEFAULT"]
-    assert {"lua.ViewList.DEFAULT", "lua.ViewListItem.list-item", "MCP.DEFAULT"} <= {v.key for v in store}
+    bundle = json.loads(files.bundle())
+    assert "first" in bundle["my.Type.row"][0]
+    assert ["Bad.DEFAULT" in record.getMessage() for record in caplog.records] == [True]
+    assert {"lua.ViewList.DEFAULT", "lua.ViewListItem.list-item", "MCP.DEFAULT"} <= bundle.keys()

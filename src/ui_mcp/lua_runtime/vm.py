@@ -22,6 +22,7 @@ MODULES = (
     "limits",
     "sandbox",
     "files",
+    "ownership",
     "loader",
     "prototypes",
     "session",

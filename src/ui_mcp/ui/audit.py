@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ui_mcp.errors import NotFoundError
@@ -60,6 +60,8 @@ class App:
     """Methods that may be defined outside the app: those of `mcp` and of other presenters."""
     documented: set[str] = field(default_factory=set)
     """Methods that the app's documents and scenarios name: the agent or a test calls them."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Type name → another app that declares it too."""
 
     @property
     def methods(self) -> list[tuple[str, Method]]:
@@ -77,6 +79,11 @@ def global_name(app: str) -> str:
     """Return the global variable of an app's directory: `claude-panel` → `claudePanel`."""
     name = re.sub(r"[-_]+(.?)", lambda found: found[1].upper(), app)
     return name[:1].lower() + name[1:]
+
+
+def _type_name(app: str) -> str:
+    name = global_name(app)
+    return name[:1].upper() + name[1:]
 
 
 def lua_violations(app: App) -> Iterator[Finding]:
@@ -164,6 +171,13 @@ def warnings(app: App) -> Iterator[Finding]:
             text = f"{method.owner}:{method.name} is called by the agent or the shell, not by the app"
             yield Finding(f"{file}:{method.line}", "external_method", text)
     for file, source in app.lua.items():
+        for name, line in source.types:
+            if name in app.elsewhere:
+                text = (
+                    f"'{name}' is also a type of apps/{app.elsewhere[name]}: these are two types, this one "
+                    f"'{app.name}.{name}' elsewhere; a clearer name is '{_type_name(app.name)}.{name}'"
+                )
+                yield Finding(f"{file}:{line}", "shared_type_name", text)
         for name, line in source.table_defaults:
             text = f"the table of '{name}' is shared by all instances that assign none of their own; EMPTY is not"
             yield Finding(f"{file}:{line}", "shared_table_default", text)
@@ -194,7 +208,17 @@ def audit(apps: Path, name: str) -> JsonObject:
     folder = apps / name
     if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0") or not folder.is_dir():
         raise NotFoundError(f"app {name} not found", name=name)
-    return report(read_app(folder))
+    return report(replace(read_app(folder), elsewhere=types_of_others(apps, name)))
+
+
+def types_of_others(apps: Path, name: str) -> dict[str, str]:
+    """Return the types that the other apps declare, each with its app."""
+    found: dict[str, str] = {}
+    for folder in sorted(folder for folder in apps.iterdir() if folder.name != name and folder.is_dir()):
+        for file in sorted(folder.rglob("*.lua")):
+            for type_name, _ in LuaSource(file.read_text(encoding="utf-8", errors="replace")).types:
+                found.setdefault(type_name, folder.name)
+    return found
 
 
 def read_app(folder: Path) -> App:

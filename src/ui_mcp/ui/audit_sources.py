@@ -25,6 +25,7 @@ _CALL = re.compile(r":\s*(\w+)\s*[({\"'\[]")
 _CREATION = re.compile(r"^([A-Za-z_]\w*)[ \t]*=[ \t]*(?:[\w.]+:new|session:create)[ \t]*\(", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"(?:^|;|\b(?:then|else|do)\b)[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)", re.MULTILINE)
 _PROTOTYPE = re.compile(r"session:prototype\s*\(")
+_DECLARED = re.compile(r"""\s*(?:"([^"\n]+)"|'([^'\n]+)')\s*,""")
 _TABLE_DEFAULT = re.compile(r"(\w+)\s*=\s*\{")
 _TOP_CALL = re.compile(r"^[A-Za-z_][\w.]*[ \t]*\(([^()\n]*)\)", re.MULTILINE)
 _PARAMETERS = re.compile(r"\bfunction\b[^(\n]*\(([^)\n]*)\)")
@@ -82,6 +83,12 @@ class LuaSource:
         passed = [found[1] for found in _TOP_CALL.finditer(self.code)]
         parameters = [found[1] for found in _PARAMETERS.finditer(self.code)]
         return {name.strip() for names in (*passed, *parameters) for name in names.split(",")}
+
+    @cached_property
+    def types(self) -> list[tuple[str, int]]:
+        """Names of the prototypes that the file declares, with their lines."""
+        found = [(call, _DECLARED.match(self.text, call.end())) for call in _PROTOTYPE.finditer(self.code)]
+        return [(name[1] or name[2], self.line_of(call.start())) for call, name in found if name]
 
     @cached_property
     def table_defaults(self) -> list[tuple[str, int]]:

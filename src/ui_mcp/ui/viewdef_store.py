@@ -33,6 +33,8 @@ class ViewdefStore:
         """Create a store; it skips files for which `refusal` returns a reason."""
         self._refusal = refusal
         self._viewdefs: dict[str, Viewdef] = {}
+        self._apps: dict[str, str] = {}
+        """Key → the app that its viewdef belongs to."""
         self.problems: dict[str, str] = {}
         """Key → why its file could not be used."""
         for key, html in builtin.items():
@@ -55,38 +57,38 @@ class ViewdefStore:
         """
         return self._register(checked_key(type_name, namespace), content)
 
-    def load(self, *folders: Path) -> list[str]:
-        """Read every `*.html` below the folders, the first file of each name, and return the keys that were read."""
-        files: dict[str, Path] = {}
-        for folder in folders:
-            for file in html_files(folder):
-                files.setdefault(key_of(file), file)
-        return [key for key, file in files.items() if self.read(file) == key]
-
-    def read(self, file: Path) -> str | None:
-        """Read one file and return its key; if it is invalid, keep the old viewdef, record the problem, return None."""
-        key = key_of(file)
+    def read(self, key: str, file: Path, app: str | None = None) -> bool:
+        """Read one file of `app`; if it is invalid, keep the old viewdef, record the problem and return False."""
         refused = self._refusal(file)
         if refused is not None:
             self.problems[key] = f"{file.name}: {refused}"
-            return None
+            return False
         try:
             self._register(key, file.read_text(encoding="utf-8", errors="replace"))
         except (OSError, ViewdefError) as error:
             self.problems[key] = f"{file.name}: {error}"
-            return None
-        return key
+            return False
+        self._own(key, app)
+        return True
+
+    def _own(self, key: str, app: str | None) -> None:
+        for one in self._viewdefs[key].whole():
+            self._apps.pop(one.key, None)
+            if app is not None:
+                self._apps[one.key] = app
 
     def bundle(self, keys: Iterable[str] | None = None) -> str:
-        """Return viewdefs as JSON text for a worker: key → [html, bindings], or false for one that is gone."""
+        """Return viewdefs as JSON text for a worker: key → [html, bindings, app], or false for one that is gone."""
         chosen = {key: self._viewdefs.get(key) for key in (self._viewdefs if keys is None else keys)}
-        whole = {one.key: _as_rows(one) for viewdef in chosen.values() if viewdef for one in viewdef.whole()}
+        found = [one for viewdef in chosen.values() if viewdef for one in viewdef.whole()]
+        whole = {one.key: [*_as_rows(one), self._apps.get(one.key)] for one in found}
         return dumps({**dict.fromkeys(chosen, False), **whole})
 
     def forget(self, key: str) -> None:
         """Drop a viewdef whose file is gone; the built-in one, if any, is used again."""
         self.problems.pop(key, None)
         self._viewdefs.pop(key, None)
+        self._apps.pop(key, None)
         if key in BUILTIN:
             self._register(key, BUILTIN[key])
 
@@ -133,30 +135,39 @@ class Uploaded:
 
 
 class ViewdefFiles:
-    """The viewdefs of a workspace: files of `viewdefs/` override those of apps, and these the bundled ones."""
+    """The viewdefs of a workspace: files of `viewdefs/` override those of apps, and these the bundled ones.
+
+    Where several apps have a file of one name, each is also known as `APP.NAME`.
+    """
 
     def __init__(self, workspace: Workspace, permissions: Permissions | None = None) -> None:
         self._workspace = workspace
         self._permissions = permissions
-        self._store = ViewdefStore(refusal=self._refusal)
+        self.store = ViewdefStore(refusal=self._refusal)
         self._uploaded: dict[str, bytes] = {}
+        self._read: dict[str, Path] = {}
+        """Key → the file that its viewdef came from."""
 
     def load(self) -> None:
         """Read all files and log the problems."""
-        self._store.load(*self._folders())
-        for problem in self._store.problems.values():
+        for key, placed in self._placed().items():
+            self._take(key, placed)
+        for problem in self.store.problems.values():
             _log.warning("viewdef %s", problem)
 
     def find(self, key: str) -> str | None:
         """Return a viewdef as JSON text for a worker, reading a file that was not noticed yet; None without one."""
-        file = self._existing(key)
-        if key not in self._store and (file is None or self._store.read(file) is None):
-            return None
-        return self._store.bundle([key])
+        placed = self._placed()
+        found = [one for one in placed if one == key or one.partition(".")[2] == key]
+        for one in found:
+            if one not in self.store:
+                self._take(one, placed[one])
+        known = [one for one in {key, *found} if one in self.store]
+        return self.store.bundle(known) if known else None
 
     def bundle(self) -> str:
         """Return all viewdefs as JSON text for a worker."""
-        return self._store.bundle()
+        return self.store.bundle()
 
     def upload(self, key: str, content: str) -> Uploaded:
         """Register `content` and save it; a file that it replaces is kept as `FILE.bak`.
@@ -167,8 +178,8 @@ class ViewdefFiles:
         type_name, _, namespace = key.rpartition(".")
         compile_viewdef(checked_key(type_name, namespace), content)
         notes = self._save(key, content.encode())
-        self._store.put(type_name, namespace, content)
-        return Uploaded(self._store.bundle([key]), notes)
+        self.store.put(type_name, namespace, content)
+        return Uploaded(self.store.bundle([key]), notes)
 
     def _save(self, key: str, content: bytes) -> str:
         """Write a viewdef; return what the person should know. It is in use even if it cannot be written."""
@@ -195,32 +206,57 @@ class ViewdefFiles:
 
     def reload(self, files: Iterable[SavedFile]) -> Reloaded:
         """Read saved files again; those that another file overrides change nothing, deleted ones are dropped."""
-        saved = list(files)
-        changed: list[str] = self._dropped(saved)
+        saved = {Path(os.path.realpath(file.path)) for file in files}
+        placed = self._placed()
+        changed = self._dropped(placed)
         good: list[str] = []
         problems: list[JsonObject] = []
-        for key, file in self._winners(saved):
-            before = self._store.get(key)
-            if self._store.read(file) is None:
-                problems.append({"file": str(file), "message": self._store.problems[key]})
+        for key, (file, app) in placed.items():
+            if Path(os.path.realpath(file)) not in saved and self._read.get(key) == file:
+                continue
+            before = self.store.get(key)
+            if not self._take(key, (file, app)):
+                problems.append({"file": str(file), "message": self.store.problems[key]})
                 continue
             good.append(str(file))
-            if self._store.get(key) != before:
+            if self.store.get(key) != before:
                 changed.append(key)
-        return Reloaded(self._store.bundle(changed) if changed else None, good, problems)
+        return Reloaded(self.store.bundle(changed) if changed else None, good, problems)
 
-    def _dropped(self, files: Iterable[SavedFile]) -> list[str]:
-        """Forget viewdefs whose last file was deleted, read the next one of the others, and return the changed keys."""
-        dropped: list[str] = []
-        for key in sorted({key_of(file.path) for file in files if not file.path.exists()}):
-            winner, before = self._existing(key), self._store.get(key)
-            if winner is None:
-                self._store.forget(key)
-            else:
-                self._store.read(winner)
-            if self._store.get(key) != before:
-                dropped.append(key)
-        return dropped
+    def _take(self, key: str, placed: tuple[Path, str | None]) -> bool:
+        file, app = placed
+        self._read[key] = file
+        return self.store.read(key, file, app)
+
+    def _dropped(self, placed: Mapping[str, object]) -> list[str]:
+        """Forget viewdefs whose last file was deleted, and return their keys."""
+        gone = sorted(self._read.keys() - placed.keys())
+        for key in gone:
+            del self._read[key]
+            self.store.forget(key)
+        return gone
+
+    def _placed(self) -> dict[str, tuple[Path, str | None]]:
+        """Return every key with its file and the app that it belongs to."""
+        winners: dict[str, tuple[Path, str | None]] = {}
+        of_apps: dict[str, dict[str, Path]] = {}
+        for folder in self._folders():
+            for file in html_files(folder):
+                app = self._app_of(file)
+                winners.setdefault(key_of(file), (file, app))
+                if app is not None:
+                    of_apps.setdefault(key_of(file), {}).setdefault(app, file)
+        shared = {key: files for key, files in of_apps.items() if len(files) > 1}
+        own = {f"{app}.{key}": (file, app) for key, files in shared.items() for app, file in files.items()}
+        return {**winners, **{key: placed for key, placed in own.items() if key not in winners}}
+
+    def _app_of(self, file: Path) -> str | None:
+        """Return the app that a file belongs to, also if a link in `viewdefs/` leads to it."""
+        for path in (file, Path(os.path.realpath(file))):
+            for apps in (self._workspace.apps, Path(os.path.realpath(self._workspace.apps))):
+                if path.is_relative_to(apps):
+                    return path.relative_to(apps).parts[0]
+        return None
 
     def _refusal(self, file: Path) -> str | None:
         """Return why a file may not be read: a link may only lead to files that apps may read themselves."""
@@ -229,15 +265,6 @@ class ViewdefFiles:
             return None
         refused = self._permissions.refusal_to_load(real, str(file))
         return refused.message if refused else None
-
-    def _winners(self, files: Iterable[SavedFile]) -> list[tuple[str, Path]]:
-        saved = {name: file.path for file in files for name in (file.path, *file.names)}
-        found: dict[str, Path] = {}
-        for key in sorted({key_of(name) for name in saved}):
-            winner = self._existing(key)
-            if winner is not None and Path(os.path.realpath(winner)) in saved.values():
-                found[key] = winner
-        return list(found.items())
 
     def _file_for(self, key: str) -> Path:
         own = self._workspace.base
@@ -254,8 +281,8 @@ class ViewdefFiles:
         return real
 
     def _existing(self, key: str) -> Path | None:
-        matching = (file for folder in self._folders() for file in html_files(folder) if key_of(file) == key)
-        return next(matching, None)
+        placed = self._placed().get(key)
+        return placed[0] if placed else None
 
     def _folders(self) -> list[Path]:
         apps = sorted(self._workspace.apps.glob("*/viewdefs"))

@@ -13,9 +13,15 @@ env.package = { loaded = loaded, path = "", preload = {} }
 -- The file that is running: prototypes and presenters are recorded under it.
 local current
 
-function loader.record_declaration(kind, name)
+function loader.record_declaration(kind, what)
   local entry = current and declared[current]
-  if entry then entry[#entry + 1] = { kind, name } end
+  if entry then entry[#entry + 1] = { kind, what } end
+end
+
+-- The app whose code runs, and the file that is being loaded; nil for code of the agent.
+function loader.declaring()
+  local file = current and by_path[current]
+  return E.ownership.current(current), file and file.key
 end
 
 -- What each file made the root of the session; a file may be the start file and an app under two names.
@@ -31,10 +37,11 @@ local function new_entry(name, key)
 end
 
 local function compile(path, chunk)
+  local scope = E.ownership.enter(path, chunk)
   local text, why = host.source(path)
   host.arm()
   if not text then limits.raise(FAULT.NOT_FOUND, why) end
-  local f, problem = limits.load(text, "@" .. chunk, "t", env)
+  local f, problem = limits.load(text, "@" .. chunk, "t", scope)
   return f or limits.raise(FAULT.LUA_SYNTAX, tostring(problem))
 end
 

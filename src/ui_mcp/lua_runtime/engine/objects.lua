@@ -22,18 +22,24 @@ end
 local function inherited(t, key)
   for _ = 1, 20 do
     local v = rawget(t, key)
-    if v ~= nil then return v end
+    if v ~= nil then return v, t end
     local meta = getmetatable(t)
     t = type(meta) == "table" and rawget(meta, "__index")
     if type(t) ~= "table" then return nil end
   end
 end
 
+-- Types that pages know by another name than the declared one; set by ownership.lua.
+local kinds = setmetatable({}, { __mode = "k" })
+E.kinds = kinds
+
 -- The type name of a table: its metatable's `type`, else its own, else nil.
 local function type_of(t)
   local meta = getmetatable(t)
-  local name = type(meta) == "table" and inherited(meta, "type") or inherited(t, "type")
-  if type(name) == "string" and name ~= "" then return name end
+  local name, holder
+  if type(meta) == "table" then name, holder = inherited(meta, "type") end
+  if not name then name, holder = inherited(t, "type") end
+  if type(name) == "string" and name ~= "" then return kinds[holder] or name end
 end
 
 local function only_numbers(t, from)

@@ -1,13 +1,13 @@
 -- Prototypes, which keep their identity across reloads, their instances, and mutations after a reload.
 local E = ...
 local env, limits = E.env, E.limits
-local tostring, type, next, pairs, rawget, rawset = tostring, type, next, pairs, rawget, rawset
+local tostring, type, next, pairs, rawget, rawset, error = tostring, type, next, pairs, rawget, rawset, error
 local setmetatable, getmetatable, rawequal, sub, byte = setmetatable, getmetatable, rawequal, string.sub, string.byte
 
 local EMPTY = {}
 env.EMPTY = EMPTY
 
-local known = {}
+local ownership = E.ownership
 local queue, queued = {}, {}
 local instances = setmetatable({}, { __mode = "k" })
 local ignored = { type = true, __index = true, new = true }
@@ -44,21 +44,22 @@ local function default_new(self, instance)
   return env.session:create(self, instance)
 end
 
-local function declare(name, init, base)
+local function declare(name, init, base, app, file)
   local proto = init or {}
   local entry = { proto = proto, declared = snapshot(proto), removed = {} }
   for k, v in next, entry.declared do
     if v == EMPTY then proto[k] = nil end
   end
   proto.type, proto.__index = name, proto
-  if base == nil and known.Object and name ~= "Object" then base = known.Object.proto end
+  local object = E.prototypes and E.prototypes.object
+  if base == nil and object and name ~= "Object" then base = object end
   if type(base) == "table" then
     setmetatable(proto, base)
     proto.__tostring = rawget(proto, "__tostring") or base.__tostring
   end
   if proto.new == nil then proto.new = default_new end
-  known[name] = entry
-  return proto
+  ownership.add(entry, name, app, file)
+  return entry
 end
 
 local function enqueue(entry)
@@ -95,11 +96,22 @@ local function merge(entry, init)
   return differs
 end
 
+-- The entry of a name, made if there is none: without `init` it may be that of another app.
+local function entry_for(name, init, base)
+  local app, file = E.loader.declaring()
+  local entry, several
+  if init == nil then entry, several = ownership.find(name, app)
+  else entry, several = ownership.declared(name, app) end
+  if several and not app then error(ownership.ambiguous(name, several), 3) end
+  if entry then return entry, true end
+  return declare(name, init, base, app, file), false
+end
+
 local function prototype(_, name, init, base)
-  E.loader.record_declaration("prototype", name)
-  local entry = known[name]
-  if not entry then return declare(name, init, base) end
-  if init ~= nil and not rawequal(init, entry.proto) and merge(entry, init) then enqueue(entry) end
+  name = tostring(name)
+  local entry, known = entry_for(name, init, base)
+  E.loader.record_declaration("prototype", entry)
+  if known and init ~= nil and not rawequal(init, entry.proto) and merge(entry, init) then enqueue(entry) end
   return entry.proto
 end
 
@@ -149,9 +161,8 @@ end
 
 -- The name and the entry of a table that is a prototype.
 function prototypes.known_as(t)
-  local name = rawget(t, "type")
-  local entry = type(name) == "string" and known[name]
-  if entry and rawequal(entry.proto, t) then return name, entry end
+  local entry = ownership.entry_of(t)
+  if entry then return ownership.full_name(entry), entry end
 end
 
 -- A short text that differs when the declared fields do.
@@ -165,17 +176,33 @@ end
 
 -- Take a restored table as an instance, and let `mutate` see instances of a prototype that has changed since.
 function prototypes.adopt(object) instances[object] = true end
-function prototypes.changed(name) enqueue(known[name]) end
+function prototypes.changed(name) enqueue((ownership.find(name))) end
 
 function prototypes.pending() return queue[1] ~= nil end
-function prototypes.get(name) return known[name] and known[name].proto end
+
+-- The prototype that a name means in an app's code; nil, and a message if it could be one of several.
+function prototypes.get(name, app)
+  local entry, several = ownership.find(name, app)
+  if several then return nil, ownership.ambiguous(name, several) end
+  return entry and entry.proto
+end
+
+-- Remove what a name means in the caller's code: its own type, else every app's.
+local function remove_named(name, app)
+  local mine = app and ownership.declares(app, name) and ownership.find(name, app)
+  if mine then return ownership.drop(mine) end
+  local entries = ownership.names()[name] or {}
+  for i = #entries, 1, -1 do ownership.drop(entries[i]) end
+end
 
 function prototypes.remove(_, name, children)
-  known[name] = nil
-  if not children then return end
-  for other in pairs(known) do
-    if sub(other, 1, #name + 1) == name .. "." then known[other] = nil end
+  name = tostring(name)
+  local app, below = E.loader.declaring(), {}
+  for other in pairs(ownership.names()) do
+    if children and sub(other, 1, #name + 1) == name .. "." then below[#below + 1] = other end
   end
+  remove_named(name, app)
+  for i = 1, #below do remove_named(below[i], app) end
 end
 
 prototypes.prototype, prototypes.create = prototype, create

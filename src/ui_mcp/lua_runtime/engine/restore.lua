@@ -160,7 +160,8 @@ end
 
 local function make_function(run, n, wanted)
   if wanted.code == null then return end -- its file no longer declares it
-  local f = load(unhex(wanted.code), wanted.file, "b", env)
+  local globals = E.ownership.globals_of(wanted.file)
+  local f = load(unhex(wanted.code), wanted.file, "b", globals)
   if not f then return end
   run.objects[n] = f
   local indices = upvalues(f, wanted.cells)
@@ -173,7 +174,7 @@ local function make_function(run, n, wanted)
   for i = 1, 255 do
     local name = getupvalue(f, i)
     if name == nil then break end
-    if name == "_ENV" then setupvalue(f, i, env) end
+    if name == "_ENV" then setupvalue(f, i, globals) end
   end
 end
 

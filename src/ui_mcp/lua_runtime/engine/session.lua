@@ -4,7 +4,7 @@ local OP, OUTPUT = E.wire.op, E.wire.output
 local env, limits, json, prototypes, loader = E.env, E.limits, E.json, E.prototypes, E.loader
 local max, min = math.max, math.min
 local type, tostring, tonumber, rawequal, find, rawget = type, tostring, tonumber, rawequal, string.find, rawget
-local error, next = error, next
+local error, next, ipairs = error, next, ipairs
 
 local session = { type = "Session", reloading = false }
 env.session = session
@@ -85,17 +85,34 @@ end
 
 local ui = {}
 env.ui = ui
-E.presenters, E.wrappers = {}, {}
 
-function ui.registerPresenter(name, class)
-  loader.record_declaration("presenter", name)
-  E.presenters[name] = class
+-- Presenters and wrappers, by kind and name; an app finds its own first.
+local registered = { wrapper = {}, presenter = {} }
+E.registered = registered
+
+local function register(kind, name, class)
+  local app = loader.declaring()
+  local entry = { class = class, app = app, name = name, before = registered[kind][name] }
+  loader.record_declaration(kind, entry)
+  registered[kind][name] = entry
 end
 
-function ui.registerWrapper(name, class)
-  loader.record_declaration("wrapper", name)
-  E.wrappers[name] = class
+function registered.find(name, app)
+  for _, kind in ipairs({ "wrapper", "presenter" }) do
+    local newest = registered[kind][name]
+    local entry = newest
+    while entry and entry.app ~= app do entry = entry.before end
+    if entry or newest then return (entry or newest).class end
+  end
 end
+
+function registered.drop(kind, entry)
+  local all = registered[kind]
+  if all[entry.name] == entry then all[entry.name] = entry.before end
+end
+
+function ui.registerPresenter(name, class) register("presenter", name, class) end
+function ui.registerWrapper(name, class) register("wrapper", name, class) end
 
 function ui.log(level, message)
   if message == nil then level, message = 0, level end
@@ -114,9 +131,8 @@ function ui.json_decode(text)
 end
 
 function E.undeclare(kind, name)
-  if kind == "prototype" then prototypes.remove(nil, name)
-  elseif kind == "presenter" then E.presenters[name] = nil
-  else E.wrappers[name] = nil end
+  if kind == "prototype" then E.ownership.drop(name)
+  else E.registered.drop(kind, name) end
 end
 
 -- The default base of prototypes.
@@ -124,9 +140,11 @@ local vowel = "^[AEIOUaeiou]"
 env.Object = prototypes.prototype(nil, "Object", {
   tostring = function(self)
     local own = rawget(self, "type")
-    if own and rawequal(prototypes.get(own), self) then return own end
+    if own and rawequal(rawget(self, "__index"), self) then return own end
     local name = E.type_of(self) or "Object"
     return (find(name, vowel) and "an " or "a ") .. name
   end,
   __tostring = function(self) return session.metaTostring(self) end,
 })
+prototypes.object = env.Object
+E.ownership.find("Object").builtin = true

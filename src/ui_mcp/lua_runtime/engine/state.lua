@@ -201,7 +201,7 @@ local function cells(f)
   for i = 1, 255 do
     local name, v = getupvalue(f, i)
     if name == nil then break end
-    if not (name == "_ENV" and rawequal(v, env)) then
+    if not (name == "_ENV" and E.ownership.is_scope(v)) then
       local id = upvalueid(f, i)
       local n = cell_numbers[id]
       if not n then

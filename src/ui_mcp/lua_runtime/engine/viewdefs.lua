@@ -20,7 +20,7 @@ local function index(key, viewdef)
   end
 end
 
--- Add viewdefs, key → [html, bindings], replacing those with the same keys, and drop those given as false; returns a
+-- Add viewdefs, key → [html, bindings, app], replacing those with the same keys, and drop those given as false; returns a
 -- message if the text is malformed.
 function viewdefs.take(text)
   local given, problem = json.parse(text)
@@ -28,7 +28,9 @@ function viewdefs.take(text)
   viewdefs.version = viewdefs.version + 1
   for key, entry in next, given do
     if type(key) == "string" and type(entry) == "table" and type(entry[1]) == "string" and type(entry[2]) == "table" then
-      local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version }
+      local app = type(entry[3]) == "string" and entry[3] or nil
+      local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version, app = app }
+      if app and sub(key, 1, #app + 1) == app .. "." then viewdef.index = app end -- the type may have a plain name
       by_key[key] = viewdef
       index(key, viewdef)
     elseif entry == false and type(key) == "string" then
@@ -38,17 +40,41 @@ function viewdefs.take(text)
   end
 end
 
+-- The viewdef of a key: the app's own, else that of nobody, else that of an app which has no such type itself.
+local function choose(app, name, namespace)
+  local key = name .. "." .. namespace
+  local own, plain = app and by_key[app .. "." .. key], by_key[key]
+  if own then return own end
+  if plain and plain.app and plain.app ~= app and E.ownership.declares(plain.app, name) then return nil end
+  return plain
+end
+
 function viewdefs.find(kind, namespace, fallback)
-  local known = by_type[kind]
-  if not known then return nil end
-  return namespace ~= "" and known[kind .. "." .. namespace]
-    or fallback ~= "" and known[kind .. "." .. fallback]
-    or known[kind .. ".DEFAULT"] or nil
+  local app, name = E.ownership.of_kind(kind)
+  return namespace ~= "" and choose(app, name, namespace)
+    or fallback ~= "" and choose(app, name, fallback)
+    or choose(app, name, "DEFAULT") or nil
+end
+
+-- Whether the viewdefs that pages have for a type belong to another app, while this app has its own.
+function viewdefs.belongs_to_other(name, app)
+  if not by_type[app .. "." .. name] then return false end
+  for key, viewdef in next, by_type[name] or {} do
+    if viewdef.app and viewdef.app ~= app and find(key, name .. ".", 1, true) == 1 then return true end
+  end
+  return false
+end
+
+-- Types have come that change which viewdef is whose.
+function viewdefs.select_again()
+  viewdefs.version = viewdefs.version + 1
+  for _, page in next, E.connections or {} do page.refit = true end
 end
 
 -- What to say about a viewdef that is missing, and its key.
 function viewdefs.missing(kind, namespace)
-  local key = kind .. "." .. (namespace ~= "" and namespace or "DEFAULT")
+  local _, name = E.ownership.of_kind(kind)
+  local key = name .. "." .. (namespace ~= "" and namespace or "DEFAULT")
   return "No viewdef for " .. kind .. ": write viewdefs/" .. key .. ".html", key
 end
 
@@ -66,6 +92,15 @@ function viewdefs.stand_in(kind, namespace)
     E.log_error(key, text)
   end
   return made
+end
+
+-- The type under which a viewdef is delivered: a qualified type may be shown by a viewdef of the plain name.
+function viewdefs.index_of(viewdef, kind)
+  if viewdef.index then return viewdef.index end
+  local known = by_type[kind]
+  if known and known[viewdef.key] then return kind end
+  local _, name = E.ownership.of_kind(kind)
+  return name
 end
 
 -- Queue the viewdefs of a type for a page, all namespaces together.

@@ -152,7 +152,8 @@ end
 local function make_default(s, b)
   local ok, fault = limits.call(function()
     local from = b.path.ups == 0 and s[OBJECT] or views.up(s, b.path.ups)
-    local class = E.class_named(b.query.create)
+    local class, problem = E.class_named(b.query.create, s[SHAPE].viewdef.app)
+    if problem then limits.raise(FAULT.LUA_ERROR, problem) end
     if class and paths.reader(b.path)(from, s[OBJECT]) == nil then paths.write(b.path, from, class:new(), "w") end
   end)
   if not ok then views.fail(s, b.pos, fault) end
@@ -168,7 +169,7 @@ local function create(parent, pos, row, object, shape)
   page.views[number] = s
   if shape.level1 then page.has_high = true end
   if shape.level3 then page.has_low = true end
-  viewdefs.need(page, shape.viewdef.index or shape.kind)
+  viewdefs.need(page, viewdefs.index_of(shape.viewdef, shape.kind))
   for i = 1, #shape.refused do views.refuse(s, shape.refused[i]) end
   for i = 1, #(shape.makers or {}) do make_default(s, shape.makers[i]) end
   return s

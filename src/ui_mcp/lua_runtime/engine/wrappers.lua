@@ -1,22 +1,23 @@
 -- Wrappers, which replace a variable's value for its children; ViewList is built in.
 local E = ...
 local FAULT = E.wire.fault
-local env, limits, views = E.env, E.limits, E.views
+local limits, views = E.limits, E.views
 local new_fault = limits.new_fault
 local type, rawget, rawequal, rawlen, setmetatable = type, rawget, rawequal, rawlen, setmetatable
 local gmatch = string.gmatch
-local NUMBER = E.view_record.NUMBER
+local NUMBER, SHAPE = E.view_record.NUMBER, E.view_record.SHAPE
 
 local ViewList = { type = "lua.ViewList" }
 ViewList.__index = ViewList
 local ViewListItem = { type = "lua.ViewListItem" }
 ViewListItem.__index = ViewListItem
 
--- A class by name: registered, a prototype, else a global, which may have a dotted name.
-local function class_named(name)
-  local found = E.wrappers[name] or E.presenters[name] or E.prototypes.get(name)
-  if found then return found end
-  found = env
+-- What a class name means in the viewdefs of an app: registered, a prototype, else a global, perhaps with a dotted name.
+local function class_named(name, app)
+  local found, problem = E.registered.find(name, app), nil
+  if not found then found, problem = E.prototypes.get(name, app) end
+  if found or problem then return found, problem end
+  found = E.ownership.scope(app)
   for part in gmatch(name, "[^.]+") do
     if type(found) ~= "table" then return nil end
     found = found[part]
@@ -76,17 +77,20 @@ end
 local function make_viewlist(owner, value)
   local list = setmetatable({ items = {} }, ViewList)
   local name = owner.item_class
-  list._class = name and class_named(name)
-  if name and not list._class then owner.fail(new_fault(FAULT.LUA_ERROR, "no presenter class '" .. name .. "'")) end
+  local problem
+  if name then list._class, problem = class_named(name, owner.app) end
+  if name and not list._class then
+    owner.fail(new_fault(FAULT.LUA_ERROR, problem or "no presenter class '" .. name .. "'"))
+  end
   sync(list, value, owner.fail)
   return list
 end
 
 local function make(owner, value)
   if owner.class == "lua.ViewList" then return make_viewlist(owner, value) end
-  local class = class_named(owner.class)
+  local class, problem = class_named(owner.class, owner.app)
   if not class then
-    owner.fail(new_fault(FAULT.LUA_ERROR, "no wrapper class '" .. owner.class .. "'"))
+    owner.fail(new_fault(FAULT.LUA_ERROR, problem or "no wrapper class '" .. owner.class .. "'"))
     return nil
   end
   local ok, made = limits.call(function() return class:new(handle(owner)) end)
@@ -128,6 +132,7 @@ end
 local function view_owner(s, b, class, item_class, read)
   return {
     id = -(s[NUMBER] + b.pos),
+    app = s[SHAPE].viewdef.app,
     class = class,
     item_class = item_class,
     value = read,
