@@ -87,6 +87,12 @@ class OutputKind(StrEnum):
     """A message for the person: {level, text}."""
     PROGRESS = "progress"
     """What the agent has announced changed: {todos} or {app, progress, stage}."""
+    PROBLEM = "problem"
+    """Something is wrong in an app: {id, kind, message, …}."""
+    RESOLVED = "resolved"
+    """A problem is gone."""
+    VIEWED = "viewed"
+    """A viewdef is shown for the first time."""
     ALIAS = "alias"
     """An app linked a path below html/ to a file or directory: {name, target}."""
 
@@ -127,6 +133,8 @@ class Property(StrEnum):
     """On variable 1: viewdefs for the page, a JSON object of key to HTML."""
     NOTICE = "notice"
     """On variable 1: a message for the person, JSON."""
+    PROBLEMS = "problems"
+    """On variable 1: what is wrong in the apps, a JSON list; from the page: one problem that it found."""
     EDITABLE = "editable"
     """On variable 1, from the page: bindings of a viewdef that have a value property."""
 

@@ -131,7 +131,8 @@ def test_the_global_must_be_named_after_the_directory(tmp_path: Path) -> None:
 def test_viewdef_mistakes_are_reported(tmp_path: Path, rule: str, html: str) -> None:
     report = audited(tmp_path, Other__DEFAULT=html)
 
-    assert (rule, "viewdefs/Other.DEFAULT.html") in rules(report)
+    found = [(name, location.partition(":")[0]) for name, location in rules(report)]
+    assert (rule, "viewdefs/Other.DEFAULT.html") in found
     assert report["summary"]["viewdef_violations"] == len(report["violations"])
 
 
@@ -173,7 +174,6 @@ def test_doubtful_things_are_warnings(tmp_path: Path) -> None:
         ("shared_table_default", "app.lua:2"),
         ("shared_table_default", "app.lua:3"),
         ("external_method", "app.lua:6"),
-        ("ui_value_checkbox", "viewdefs/Thing.DEFAULT.html"),
     ]
 
 
@@ -212,3 +212,47 @@ def test_a_type_name_of_two_apps_is_a_warning_in_both(tmp_path: Path) -> None:
     assert rules(report, "warnings") == [("shared_type_name", "app.lua:2")]
     assert "also a type of apps/other" in report["warnings"][0]["text"]
     assert "'Thing.Thing'" in report["warnings"][0]["text"]
+
+
+COMPUTED = """
+local function collapsible(type_of, name)
+  type_of["toggle" .. name] = function(self) self.open = not self.open end
+  type_of[name:lower() .. "Hidden"] = function(self) return not self.open end
+end
+collapsible(Thing, "Notes")
+Thing.isPressed = Thing.press
+"""
+
+
+@pytest.mark.covers("UI-AUD-2")
+def test_methods_whose_names_are_computed_are_no_missing_ones(tmp_path: Path) -> None:
+    html = """<template><div ui-class-hidden="notesHidden()" ui-event-click="toggleNotes()" ui-class-on="isPressed()">
+      <b ui-value="name"></b><sl-button ui-action="press()">x</sl-button><i ui-value="presss()"></i></div></template>"""
+
+    report = audited(tmp_path, GOOD_LUA + COMPUTED, Thing__DEFAULT=html)
+
+    assert [(one["rule"], one["text"]) for one in report["violations"]] == [
+        ("missing_method", "ui-value=\"presss()\": no method 'presss' in this app; did you mean press()?")
+    ]
+
+
+@pytest.mark.covers("UI-ERR-3")
+def test_unknown_names_are_violations_with_their_line(tmp_path: Path) -> None:
+    html = (
+        '<template><div>\n<sl-buton ui-valu="name"></sl-buton>\n<sl-icon name="piggy-bankk"></sl-icon></div></template>'
+    )
+
+    report = audited(tmp_path, Other__DEFAULT=f"{html}</template>")
+
+    assert rules(report) == [
+        ("unknown_attribute", "viewdefs/Other.DEFAULT.html:2"),
+        ("unknown_tag", "viewdefs/Other.DEFAULT.html:2"),
+        ("unknown_icon", "viewdefs/Other.DEFAULT.html:3"),
+    ]
+
+
+@pytest.mark.covers("UI-AUD-2")
+def test_a_documented_switch_is_no_warning(tmp_path: Path) -> None:
+    html = GOOD_HTML.replace("</div>", '<sl-switch ui-value="name">On</sl-switch></div>')
+
+    assert audited(tmp_path, Thing__DEFAULT=html)["warnings"] == []

@@ -10,6 +10,7 @@ import { setTheme } from "./theme/theme";
 import { connect, type Connection } from "./transport/connection";
 import type { Dial } from "./transport/transport";
 import { App } from "./view/app";
+import type { FoundProblem } from "./view/page_context";
 import { NOTICE_ENDED, NOTICE_LOADED } from "./wire.gen";
 
 export interface StartOptions {
@@ -19,6 +20,16 @@ export interface StartOptions {
   readonly probe: () => Promise<boolean>;
   /** Load the definitions of custom elements. */
   readonly define: (tags: ReadonlySet<string>) => void;
+}
+
+/** Report uncaught errors of scripts, which otherwise only the console shows. */
+function reportScriptErrors(report: (problem: FoundProblem) => void): void {
+  addEventListener("error", ({ message, filename, lineno, error }) => {
+    if (error instanceof Error) {
+      report({ kind: "script", message, source: `${filename.replace(location.origin, "")}:${lineno}` });
+    }
+  });
+  addEventListener("unhandledrejection", ({ reason }) => report({ kind: "script", message: String(reason) }));
 }
 
 export function start({ root, dial, probe, define }: StartOptions): Connection {
@@ -42,6 +53,9 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
     },
     define,
     saved: (frames) => unsavedMark.saved(frames),
+    problems: (json) => {
+      void import("./page/problems").then(({ showProblems, parseProblems }) => showProblems(parseProblems(json)));
+    },
     notice: (level, text, code) => {
       if (code === NOTICE_ENDED) {
         end(level === "error" ? text : "");
@@ -74,5 +88,6 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
   publish(app, connection);
   Object.assign(window.uiApp, { setTheme, notify });
   errorTips();
+  reportScriptErrors((problem) => app.report(problem));
   return connection;
 }

@@ -23,6 +23,7 @@ MODULES = (
     "sandbox",
     "files",
     "ownership",
+    "problems",
     "loader",
     "prototypes",
     "session",

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.ui.audit_sources import Binding, LuaSource, Method, Template
 from ui_mcp.ui.viewdef_compiler import split_path
+from ui_mcp.ui.viewdef_names import unknown_names
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -31,8 +33,6 @@ class Finding:
 CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
 _NEVER_DEAD = frozenset({"new", "mutate"})
 _BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
-_CHECKBOXES = frozenset({"sl-checkbox", "sl-switch"})
-_HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-visible"})
 _WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|for|if|(?:attr|class|style|event)-.+)")
 _TEXT = r"""(?:"[^"]*"|'[^']*')"""
 _LITERAL = rf"(?:{_TEXT}|-?\d*\.?\d+|true|false|nil)"
@@ -62,6 +62,8 @@ class App:
     """Methods that the app's documents and scenarios name: the agent or a test calls them."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     """Type name → another app that declares it too."""
+    icons: Path | None = None
+    """The project's folder of icons."""
 
     @property
     def methods(self) -> list[tuple[str, Method]]:
@@ -91,7 +93,7 @@ def lua_violations(app: App) -> Iterator[Finding]:
         yield Finding("app.lua", "missing_app_lua", f"apps/{app.name} has no app.lua")
         return
     name = global_name(app.name)
-    if not any(name in source.assigned for source in app.lua.values()):
+    if name != "mcp" and not any(name in source.assigned for source in app.lua.values()):
         yield Finding("app.lua", "global_name_mismatch", f"no global '{name}', which apps/{app.name} is displayed by")
     for file, source in app.lua.items():
         for name, line in source.unguarded:
@@ -114,13 +116,17 @@ def dead_methods(app: App) -> Iterator[Finding]:
 
 
 def viewdef_violations(app: App) -> Iterator[Finding]:
-    known = app.shared | {method.name for _, method in app.methods}
-    known = known.union(*(source.functions for source in app.lua.values()))
+    names = app.shared | {method.name for _, method in app.methods}
+    names = names.union(*(source.functions for source in app.lua.values()))
+    known = KnownMethods(names, [pattern for source in app.lua.values() for pattern in source.computed])
     for file, template in app.viewdefs.items():
         where = f"viewdefs/{file}"
         rows = file.endswith(".list-item.html")
         yield from (Finding(where, "html_parse_error", problem) for problem in template.problems)
         yield from (Finding(where, "unknown_element", problem) for problem in template.unknown)
+        for name in unknown_names(template.text, app.icons):
+            rule = "wrong_hidden_syntax" if name.hides else f"unknown_{name.kind}"
+            yield Finding(f"{where}:{name.line}", rule, "; ".join(filter(None, (name.text, name.hint))))
         if rows and "style" in template.tags:
             yield Finding(
                 where, "style_in_list_item", "<style> is repeated for every row; move it to the list's viewdef"
@@ -134,24 +140,44 @@ def _binding_violations(where: str, binding: Binding, *, rows: bool) -> Iterator
     shown = f'{binding.attribute}="{binding.text}" on <{binding.tag}>'
     if binding.attribute == "ui-action" and binding.tag not in _BUTTONS:
         yield Finding(where, "ui_action_non_button", f"{shown}; use ui-event-click, or a button")
-    if binding.attribute in _HIDING:
-        yield Finding(where, "wrong_hidden_syntax", f'{shown}; hide with ui-class-hidden="path"')
     if binding.attribute == "ui-value" and binding.tag == "sl-badge":
         yield Finding(where, "ui_value_badge", f"{shown}; put a <span> with ui-value inside the badge")
     if rows and re.match(r"item(\.|\[|\?|$)", binding.text):
         yield Finding(where, "item_prefix", f"{shown}; a row's viewdef addresses the fields of its item directly")
 
 
-def _path_violations(where: str, binding: Binding, known: set[str]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class KnownMethods:
+    """The methods that paths may call."""
+
+    names: set[str]
+    computed: list[re.Pattern[str]]
+    """Patterns of names that are made while the app runs."""
+
+    def lacks(self, name: str) -> bool:
+        """Return whether there is surely no such method; where any name may be made, only a misspelling is sure."""
+        if name in self.names | CALLED_FROM_OUTSIDE:
+            return False
+        matching = [pattern for pattern in self.computed if pattern.fullmatch(name)]
+        return not matching or (all(pattern.pattern == r"\w+" for pattern in matching) and self.meant(name) != "")
+
+    def meant(self, name: str) -> str:
+        """Return the method whose name is closest, or empty text."""
+        return next(iter(get_close_matches(name, sorted(self.names), n=1, cutoff=0.85)), "")
+
+
+def _path_violations(where: str, binding: Binding, known: KnownMethods) -> Iterator[Finding]:
     if not _WITH_PATH.fullmatch(binding.attribute):
         return
     path, shown = binding.path, f'{binding.attribute}="{binding.text}"'
     if _TERNARY.search(f"?{split_path(binding.text)[1]}"):
         yield Finding(where, "operator_in_path", f"{shown}: a path has at most one ! or comparison; write a method")
     elif not path or _PATH.fullmatch(path):
-        missing = [name for name in _called(path) if name not in known | CALLED_FROM_OUTSIDE]
+        missing = [name for name in _called(path) if known.lacks(name)]
         for name in missing:
-            yield Finding(where, "missing_method", f"{shown}: no method '{name}' in this app")
+            meant = known.meant(name)
+            text = f"{shown}: no method '{name}' in this app" + (f"; did you mean {meant}()?" if meant else "")
+            yield Finding(where, "missing_method", text)
     elif _ARGUMENTS.search(path):
         yield Finding(where, "non_empty_method_args", f"{shown}: an argument is a literal, _ or a path; write a method")
     elif _OPERATOR.search(path) or " " in path:
@@ -181,16 +207,6 @@ def warnings(app: App) -> Iterator[Finding]:
         for name, line in source.table_defaults:
             text = f"the table of '{name}' is shared by all instances that assign none of their own; EMPTY is not"
             yield Finding(f"{file}:{line}", "shared_table_default", text)
-    for file, template in app.viewdefs.items():
-        for binding in template.bindings:
-            if binding.attribute == "ui-value" and _is_checkbox(binding):
-                text = "two-way here, not in other engines; ui-attr-checked with ui-event-sl-change is everywhere"
-                yield Finding(f"viewdefs/{file}", "ui_value_checkbox", text)
-
-
-def _is_checkbox(binding: Binding) -> bool:
-    native = binding.tag == "input" and binding.attributes.get("type") == "checkbox"
-    return native or binding.tag in _CHECKBOXES
 
 
 REMINDERS = (
@@ -208,7 +224,9 @@ def audit(apps: Path, name: str) -> JsonObject:
     folder = apps / name
     if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0") or not folder.is_dir():
         raise NotFoundError(f"app {name} not found", name=name)
-    return report(replace(read_app(folder), elsewhere=types_of_others(apps, name)))
+    return report(
+        replace(read_app(folder), elsewhere=types_of_others(apps, name), icons=apps.parent / "html" / "icons")
+    )
 
 
 def types_of_others(apps: Path, name: str) -> dict[str, str]:

@@ -26,6 +26,9 @@ _CREATION = re.compile(r"^([A-Za-z_]\w*)[ \t]*=[ \t]*(?:[\w.]+:new|session:creat
 _ASSIGNMENT = re.compile(r"(?:^|;|\b(?:then|else|do)\b)[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)", re.MULTILINE)
 _PROTOTYPE = re.compile(r"session:prototype\s*\(")
 _DECLARED = re.compile(r"""\s*(?:"([^"\n]+)"|'([^'\n]+)')\s*,""")
+_ALIAS = re.compile(r"^[ \t]*[\w.]+\.(\w+)[ \t]*=[ \t]*[A-Za-z_][\w.]*[ \t]*$", re.MULTILINE)
+_COMPUTED = re.compile(r"\[([^\[\]\n]+)\][ \t]*=[ \t]*(?:function\b|[A-Za-z_][\w.]*[ \t]*(?:$|\())", re.MULTILINE)
+_PIECE = re.compile(r"""^(?:"([^"]*)"|'([^']*)')$""")
 _TABLE_DEFAULT = re.compile(r"(\w+)\s*=\s*\{")
 _TOP_CALL = re.compile(r"^[A-Za-z_][\w.]*[ \t]*\(([^()\n]*)\)", re.MULTILINE)
 _PARAMETERS = re.compile(r"\bfunction\b[^(\n]*\(([^)\n]*)\)")
@@ -59,7 +62,14 @@ class LuaSource:
     @cached_property
     def functions(self) -> set[str]:
         """Names of functions stored in fields."""
-        return {found[1] or found[2] for found in _FUNCTION_FIELD.finditer(self.code)}
+        fields = {found[1] or found[2] for found in _FUNCTION_FIELD.finditer(self.code)}
+        return fields | {found[1] for found in _ALIAS.finditer(self.code)}
+
+    @cached_property
+    def computed(self) -> list[re.Pattern[str]]:
+        """Patterns of the methods whose names are made while the app runs, as in `T["no" .. name] = function`."""
+        found = [self.text[one.start(1) : one.end(1)] for one in _COMPUTED.finditer(self.code)]
+        return [_name_pattern(text) for text in found if not text.strip().isdigit()]
 
     @cached_property
     def called(self) -> set[str]:
@@ -106,6 +116,11 @@ class LuaSource:
 
     def line_of(self, offset: int) -> int:
         return self.text.count("\n", 0, offset) + 1
+
+
+def _name_pattern(expression: str) -> re.Pattern[str]:
+    pieces = [_PIECE.match(piece.strip()) for piece in expression.split("..")]
+    return re.compile("".join(re.escape(piece[1] or piece[2] or "") if piece else r"\w+" for piece in pieces))
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -157,6 +172,7 @@ class Template(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
+        self.text = text
         self.bindings: list[Binding] = []
         self.tags: set[str] = set()
         self.unknown: list[str] = []

@@ -34,6 +34,8 @@ class Binding:
     """For lists: `ui-item-wrapper`."""
     inline: str = ""
     """For `ui-for` and `ui-if`: the key of the viewdef made from their content."""
+    line: int = 0
+    """Line of its element in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +101,18 @@ _INLINE = {"ui-for": ("ui-viewlist", "viewlist"), "ui-if": ("ui-view", "view")}
 Attributes = list[tuple[str, str | None]]
 
 
-def compile_viewdef(key: str, content: str) -> Viewdef:
-    """Number the bindings of a template and write their positions into it.
+def compile_viewdef(key: str, content: str, line: int = 1) -> Viewdef:
+    """Number the bindings of a template, whose first line is `line`, and write their positions into it.
 
     Raises:
         ViewdefError: there is no element to show, or more than one template.
     """
-    reader = _Reader(key, content)
+    reader = _Reader(key, content, line)
     if reader.templates > 1:
         raise ViewdefError("invalid viewdef: more than one <template>")
     bare = reader.templates == 0 or reader.others > 0
     if bare:
-        reader = _Reader(key, f"<template>{content}</template>")
+        reader = _Reader(key, f"<template>{content}</template>", line)
     if reader.elements == 0:
         raise ViewdefError("invalid viewdef: the template holds no element", key=key)
     warnings = (WRAPPED,) if bare else ()
@@ -203,7 +205,8 @@ class _Walker(HTMLParser, ABC):
 class _Reader(_Walker):
     """Counts the top-level elements; collects the bindings below them and the offsets for their positions."""
 
-    def __init__(self, key: str, html: str) -> None:
+    def __init__(self, key: str, html: str, line: int) -> None:
+        self._first_line = line
         self.templates = self.others = self.elements = 0
         self.bindings: list[Binding] = []
         self.inner: list[Viewdef] = []
@@ -263,11 +266,17 @@ class _Reader(_Walker):
                 element.list_at = len(self.bindings)
             positions.append(f"{len(self.bindings)} {name}")
             wrapper = found.get("ui-item-wrapper", "") if kind == "viewlist" else ""
-            self.bindings.append(Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper))
+            self.bindings.append(
+                Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper, line=self._line)
+            )
         if element.inline:
             positions.append(f"{element.inline.position} ui-viewlist")
         if positions:
             self._stamp(self.tag_start + 1 + len(element.tag), ";".join(positions))
+
+    @property
+    def _line(self) -> int:
+        return self._first_line + self.getpos()[0] - 1
 
     def _stamp(self, at: int, positions: str) -> None:
         self._edits.append((at, at, f' {POSITIONS}="{positions}"'))
@@ -279,7 +288,16 @@ class _Reader(_Walker):
         bound, kind = _INLINE[attribute]
         key = f"{self._key}.{attribute[3:]}-{position}"
         self.bindings.append(
-            Binding(kind, bound, element.tag, found[attribute], element.namespace, element.namespace, inline=key)
+            Binding(
+                kind,
+                bound,
+                element.tag,
+                found[attribute],
+                element.namespace,
+                element.namespace,
+                inline=key,
+                line=self._line,
+            )
         )
         element.inline = _Inline(attribute, start, start + len(tag), position)
         if attribute == "ui-for":
@@ -308,7 +326,7 @@ class _Reader(_Walker):
             placeholder = f'<{element.tag} {stamp} hidden ui-view="{escape(binding.text)}">'
             closing = "" if element.tag in _VOID else f"</{element.tag}>"
             self._edits.append((inline.start, end, placeholder + closing))
-        self.inner.append(compile_viewdef(binding.inline, f"<template>{body}</template>"))
+        self.inner.append(compile_viewdef(binding.inline, f"<template>{body}</template>", binding.line))
 
     def _item_namespace(self, at: int, namespace: str) -> None:
         binding = self.bindings[at]

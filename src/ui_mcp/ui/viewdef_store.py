@@ -118,6 +118,15 @@ BUNDLED = BUNDLE / "base" / "viewdefs"
 
 
 @dataclass(frozen=True, slots=True)
+class ViewdefSource:
+    """The file of a viewdef, the app that it belongs to, and its text."""
+
+    file: Path
+    app: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reloaded:
     """Result of reading saved files: the text for workers, or None if nothing changed; valid and invalid files."""
 
@@ -168,6 +177,13 @@ class ViewdefFiles:
     def bundle(self) -> str:
         """Return all viewdefs as JSON text for a worker."""
         return self.store.bundle()
+
+    def sources(self, key: str) -> list[ViewdefSource]:
+        """Return the file that a viewdef came from; none for built-in ones and for parts of others."""
+        file = self._read.get(key)
+        if file is None or not file.is_relative_to(self._workspace.base):
+            return []
+        return [ViewdefSource(file, self._app_of(file), file.read_text(encoding="utf-8", errors="replace"))]
 
     def upload(self, key: str, content: str) -> Uploaded:
         """Register `content` and save it; a file that it replaces is kept as `FILE.bak`.

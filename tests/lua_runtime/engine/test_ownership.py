@@ -51,8 +51,8 @@ class Shops:
         tree = self.page.tree()[1][0][1][0]
         return [(row[0], row[1]) for row in tree[1:]]
 
-    def notices(self) -> list[str]:
-        return [json.loads(text)["text"] for kind, text, _ in self.bench.out if kind == "notice"]
+    def conflicts(self) -> list[str]:
+        return [json.loads(text)["message"] for kind, text, _ in self.bench.out if kind == "problem"]
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_two_apps_with_one_type_name_are_told_once(shops: Shops, tmp_path: Path)
         "The type 'Item' is declared by apps/shop-a/app.lua and by apps/shop-b/app.lua. They are two types; outside of "
         "its app the second is 'shop-b.Item'."
     )
-    assert shops.notices() == [told]
+    assert shops.conflicts() == [told]
     assert (tmp_path / "log" / "lua-err.log").read_text().count(told) == 1
 
 

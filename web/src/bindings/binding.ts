@@ -22,6 +22,8 @@ export interface Context {
   readonly hasSibling: (attribute: string) => boolean;
   /** Report that other nodes have replaced the element. */
   readonly replaced: (nodes: Node[]) => void;
+  /** Tell the server that code of the binding failed. */
+  readonly report: (message: string) => void;
   /** The variable behind the binding, as scripts see it. */
   readonly variable: () => unknown;
 }

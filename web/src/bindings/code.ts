@@ -5,7 +5,7 @@ import { type Binding, readOnly } from "./binding";
 export const code: Binding = {
   attribute: "ui-code",
   access: readOnly,
-  bind({ element, variable }) {
+  bind({ element, variable, report }) {
     return {
       write(value) {
         if (typeof value !== "string" || value === "") {
@@ -17,6 +17,7 @@ export const code: Binding = {
           new Function("element", "value", "variable", "store", value)(element, value, variable(), window.uiStore);
         } catch (error) {
           console.error("ui-code failed", error);
+          report(String(error));
         }
         });
       },

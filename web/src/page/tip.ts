@@ -1,4 +1,5 @@
 /** A tooltip with the error of an element, while the element is hovered or focused. */
+import { ERROR_MARKED } from "../view/error_mark";
 import { make } from "./markup";
 
 export function errorTips(): void {
@@ -17,6 +18,13 @@ export function errorTips(): void {
     tip.style.left = `${Math.max(8, Math.min(box.left, window.innerWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${box.bottom + 6 + tip.offsetHeight > window.innerHeight ? Math.max(8, box.top - tip.offsetHeight - 6) : box.bottom + 6}px`;
   };
+  document.addEventListener(ERROR_MARKED, (event) => {
+    // After a click the pointer is there already, and nothing else would tell the person.
+    const { target } = event;
+    if (target instanceof Element && (target.matches(":hover") || target.contains(document.activeElement))) {
+      show(event);
+    }
+  });
   document.addEventListener("pointerover", show);
   document.addEventListener("focusin", show);
 }

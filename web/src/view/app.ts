@@ -12,12 +12,13 @@ import {
   MESSAGE_WATCH,
   PROPERTY_EDITABLE,
   PROPERTY_NOTICE,
+  PROPERTY_PROBLEMS,
   PROPERTY_VIEWDEFS,
 } from "../wire.gen";
 import { BoundElement, boundElementsOf } from "./bound_element";
 import { List } from "./list";
 import { NestedView } from "./nested_view";
-import type { Origin, PageContext } from "./page_context";
+import type { FoundProblem, Origin, PageContext } from "./page_context";
 import type { View } from "./view";
 import { ViewPlaceholder } from "./view_placeholder";
 
@@ -28,7 +29,12 @@ export interface AppHooks {
   notice(level: string, text: string, code: string): void;
   /** The effects of the first `frames` of this connection are saved. */
   saved(frames: number): void;
+  /** Show what is wrong in the apps, a JSON list. */
+  problems(json: string): void;
 }
+
+/** Reports of one connection; a loop that fails must not flood the server. */
+const MOST_REPORTED = 100;
 
 export class App implements PageContext {
   readonly views = new Map<number, View>();
@@ -124,6 +130,14 @@ export class App implements PageContext {
     }
   }
 
+  report(problem: FoundProblem): void {
+    const text = JSON.stringify(problem);
+    if (!this.reported.has(text) && this.reported.size < MOST_REPORTED) {
+      this.reported.add(text);
+      this.outbox.sendSoon({ type: MESSAGE_UPDATE, data: { varId: 1, properties: { [PROPERTY_PROBLEMS]: text } } });
+    }
+  }
+
   private message(message: ServerMessage): void {
     switch (message.type) {
       case MESSAGE_VIEW:
@@ -151,6 +165,9 @@ export class App implements PageContext {
     }
     if (properties[PROPERTY_VIEWDEFS]) {
       this.viewdefs.receive(properties[PROPERTY_VIEWDEFS]);
+    }
+    if (properties[PROPERTY_PROBLEMS]) {
+      this.hooks.problems(properties[PROPERTY_PROBLEMS]);
     }
     if (properties[PROPERTY_NOTICE]) {
       const { level, text, code } = JSON.parse(properties[PROPERTY_NOTICE]) as Record<string, string>;

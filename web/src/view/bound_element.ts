@@ -207,6 +207,7 @@ export class BoundElement implements NodeRange {
           this.view.partMoved(this);
         }
       },
+      report: (message) => this.page.report({ kind: "code", message, key: this.view.template.key, pos: spec.position }),
       variable: () => ({
         varId: -(this.view.number + spec.position),
         parentId: -this.view.number,

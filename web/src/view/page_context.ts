@@ -15,6 +15,17 @@ export interface PageContext {
   readonly scrollers: Set<Element>;
   /** Tell the server that a binding of a third-party custom element is two-way. */
   editable(key: string, position: number): void;
+  /** Tell the server what went wrong in this page, once. */
+  report(problem: FoundProblem): void;
+}
+
+/** Something that only the page can notice: `key` and `pos` name the viewdef and the binding, if there is one. */
+export interface FoundProblem {
+  readonly kind: "code" | "script";
+  readonly message: string;
+  readonly key?: string;
+  readonly pos?: number;
+  readonly source?: string;
 }
 
 export interface Origin {

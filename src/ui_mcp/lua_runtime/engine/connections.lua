@@ -1,7 +1,7 @@
 -- Connected pages: handles their frames, and collects the frames for them after each operation.
 local E = ...
 local OP, MESSAGE, FAULT = E.wire.op, E.wire.message, E.wire.fault
-local EDITABLE = E.wire.property.EDITABLE
+local EDITABLE, PROBLEMS = E.wire.property.EDITABLE, E.wire.property.PROBLEMS
 local json, limits, variables, views, lists, viewdefs = E.json, E.limits, E.variables, E.views, E.lists, E.viewdefs
 local new_fault = limits.new_fault
 local paths = E.paths
@@ -71,6 +71,10 @@ handlers[MESSAGE.UPDATE] = function(page, data)
     take_editable(data.properties[EDITABLE])
     data.properties[EDITABLE] = nil
   end
+  if var.id == 1 and type(data.properties) == "table" and type(data.properties[PROBLEMS]) == "string" then
+    E.problems.from_page(data.properties[PROBLEMS])
+    data.properties[PROBLEMS] = nil
+  end
   return variables.update(page, var, data)
 end
 
@@ -133,6 +137,7 @@ local function short(page, list)
   local o = s[OBJECT]
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
   local ok, fault = limits.call(paths.write, b.path, o, value, b.access, s[OBJECT])
+  if ok and not b.reads then E.problems.binding_settled(s[SHAPE].viewdef, b) end
   if ok then views.clear_error(s, b.pos) else views.fail(s, b.pos, fault, true) end
 end
 

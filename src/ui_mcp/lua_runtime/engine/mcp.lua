@@ -81,7 +81,10 @@ E.ops[OP.PUBLISHED] = function(topic, text)
   local failed
   for i = 1, #known do
     local ok, fault = limits.call(known[i], json.decode(text))
-    if not ok then failed = fault end
+    if not ok then
+      failed = fault
+      E.problems.code_failed("subscriber", fault)
+    end
   end
   return "true", failed
 end

@@ -28,6 +28,12 @@ function ownership.enter(path, key)
   return ownership.scope(app)
 end
 
+-- The app that a file belongs to, by the name that error messages have for it; nil outside of apps.
+function ownership.of_file(name)
+  local app = files["@" .. name] or match(name, "^apps/([^/]+)/")
+  return app ~= SHARED and app or nil
+end
+
 -- The app whose code runs: that of the file being loaded, else that of the innermost function; nil for the agent's code.
 function ownership.current(file)
   if file then return files[file] end
@@ -102,7 +108,9 @@ local function tell(entry, other)
   local text = "The type '" .. entry.name .. "' is declared by " .. (other.file or "another app") .. " and by "
     .. (entry.file or "another app") .. ". They are two types; outside of its app the second is '" .. entry.kind .. "'."
   E.log_error("conflict", text)
-  host.emit(E.wire.output.NOTICE, E.json.encode({ level = "warning", text = text }), 0)
+  local problem = { id = "conflict " .. entry.kind, kind = "conflict", level = "warning", message = text }
+  problem.app, problem.file = entry.owner, entry.file
+  E.problems.emit(problem)
 end
 
 -- Add a type; its name for pages is qualified if another type, or another app's viewdef, has the plain one.
@@ -133,6 +141,7 @@ function ownership.drop(entry)
   local mine = entry.owner and of_app[entry.owner]
   if mine and mine[entry.name] == entry then mine[entry.name] = nil end
   by_proto[entry.proto], kinds[entry.proto] = nil, nil
+  E.problems.resolve("conflict " .. entry.kind)
 end
 
 -- The app and the plain name of a type as pages know it.

@@ -139,7 +139,10 @@ local function mutate_all(entry)
     local ok, fault = limits.call(function()
       if type(mine[i].mutate) == "function" then mine[i]:mutate() end
     end)
-    if not ok then E.report("mutate " .. tostring(entry.proto.type), fault) end
+    if not ok then
+      E.report("mutate " .. tostring(entry.proto.type), fault)
+      E.problems.code_failed("mutate", fault)
+    end
     for k in next, entry.removed do rawset(mine[i], k, nil) end
   end
 end

@@ -54,6 +54,7 @@ end
 
 local function cancel(_, handle)
   if timers[handle] then
+    if timers[handle].problem then E.problems.resolve(timers[handle].problem) end
     timers[handle], waiting = nil, waiting - 1
     host.emit(OUTPUT.CANCEL, tostring(handle), 0)
   end
@@ -79,6 +80,11 @@ E.ops[OP.TIMER] = function(handle)
   if not due then return "false" end
   if not due.again then timers[handle], waiting = nil, waiting - 1 end
   local ok, fault = limits.call(due.run)
+  if not ok then due.problem = E.problems.code_failed("timer", fault)
+  elseif due.problem then
+    E.problems.resolve(due.problem)
+    due.problem = nil
+  end
   if due.again and timers[handle] then host.emit(OUTPUT.TIMER, tostring(handle), due.again) end
   return "true", not ok and fault or nil
 end

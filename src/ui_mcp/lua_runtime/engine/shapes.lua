@@ -1,5 +1,5 @@
 -- A shape is a viewdef in a namespace: its bindings, and a generated function that reads and compares them all.
-local E = ...
+local E, host = ...
 local paths = E.paths
 local load, concat, format, rep, sub = load, table.concat, string.format, string.rep, string.sub
 local rawequal, rawget, tonumber = rawequal, rawget, tonumber
@@ -31,6 +31,7 @@ local function binding(row, pos, shape)
   b.namespace, b.item_namespace, b.item_wrapper = row[5], row[6], row[7]
   b.inline = row[8] ~= "" and row[8] or nil
   b.data = E.data_kinds[kind] ~= nil
+  b.line = row[9]
   local path, problem = paths.parse(text)
   if not path then
     b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2
@@ -118,6 +119,10 @@ local function own_namespace(shape, b)
 end
 
 local function build(viewdef, kind, namespace, fallback)
+  if not viewdef.viewed and viewdef.version > 0 then
+    viewdef.viewed = true
+    host.emit(E.wire.output.VIEWED, viewdef.key, 0)
+  end
   local shape = { viewdef = viewdef, key = viewdef.key, kind = kind, namespace = namespace, fallback = fallback }
   shape.kids, shape.refused = {}, {}
   shape.count = viewdef.bindings[E.json.LENGTH]

@@ -20,6 +20,17 @@ local function index(key, viewdef)
   end
 end
 
+local stand_ins = {}
+
+-- A viewdef that was missing has come.
+local function found(key)
+  local made = stand_ins[key]
+  if made then
+    stand_ins[key] = nil
+    E.problems.resolve(made.problem)
+  end
+end
+
 -- Add viewdefs, key → [html, bindings, app], replacing those with the same keys, and drop those given as false; returns a
 -- message if the text is malformed.
 function viewdefs.take(text)
@@ -31,16 +42,19 @@ function viewdefs.take(text)
       local app = type(entry[3]) == "string" and entry[3] or nil
       local viewdef = { key = key, html = entry[1], bindings = entry[2], version = viewdefs.version, app = app }
       if app and sub(key, 1, #app + 1) == app .. "." then viewdef.index = app end -- the type may have a plain name
+      E.problems.viewdef_replaced(by_key[key])
       by_key[key] = viewdef
+      found(key)
       index(key, viewdef)
     elseif entry == false and type(key) == "string" then
+      E.problems.viewdef_replaced(by_key[key])
       by_key[key] = nil
       index(key, nil)
     end
   end
 end
 
--- The viewdef of a key: the app's own, else that of nobody, else that of an app which has no such type itself.
+-- The viewdef of a key: the app's own, else one outside of apps, else that of an app which has no such type itself.
 local function choose(app, name, namespace)
   local key = name .. "." .. namespace
   local own, plain = app and by_key[app .. "." .. key], by_key[key]
@@ -78,8 +92,6 @@ function viewdefs.missing(kind, namespace)
   return "No viewdef for " .. kind .. ": write viewdefs/" .. key .. ".html", key
 end
 
-local stand_ins = {}
-
 -- A viewdef that names the missing one. It is indexed under its own key, so that it is found for no type.
 function viewdefs.stand_in(kind, namespace)
   local text, key = viewdefs.missing(kind, namespace)
@@ -90,6 +102,7 @@ function viewdefs.stand_in(kind, namespace)
     made.index = made.key
     by_key[made.key], by_type[made.key], stand_ins[key] = made, { [made.key] = made }, made
     E.log_error(key, text)
+    made.problem = E.problems.viewdef_missing(kind, key, text, by_key)
   end
   return made
 end

@@ -1,7 +1,7 @@
 -- Views: records of one viewdef over one object, called `s` throughout; view_record.lua lists their fields.
 local E = ...
 local FAULT = E.wire.fault
-local json, viewdefs, paths, limits = E.json, E.viewdefs, E.paths, E.limits
+local json, viewdefs, paths, limits, problems = E.json, E.viewdefs, E.paths, E.limits, E.problems
 local type, rawequal, next, tostring = type, rawequal, next, tostring
 local type_of, value_json, shape_of = E.type_of, E.value_json, E.shape
 local record = E.view_record
@@ -184,6 +184,9 @@ local function drop(s)
     stack[n] = nil
     n = n - 1
     known[s[NUMBER]] = nil
+    for pos in next, s[RARE] and s[RARE].errors or {} do
+      problems.binding_settled(s[SHAPE].viewdef, s[SHAPE][pos], true)
+    end
     for _, b in next, s[SHAPE].kids or {} do
       local below = s[b.slot + 1]
       if below and b.kind == "view" then
@@ -344,6 +347,18 @@ local function send_error(s, pos, fault)
   out[#out + 1] = E.error_text('"view":' .. s[NUMBER] .. ',"pos":' .. pos .. ",", fault)
 end
 
+-- The object whose method a binding calls, if it can be found without calling code.
+local function called_on(s, b)
+  local elements = b.path.elements
+  if not elements then return nil end
+  local o = b.path.ups == 0 and s[OBJECT] or views.up(s, b.path.ups)
+  for i = 1, #elements - 1 do
+    if type(o) ~= "table" or not elements[i].name then return nil end
+    o = E.inherited(o, elements[i].name)
+  end
+  return o
+end
+
 -- Record an error at a position, send it and log it; the same error is sent once unless `again`.
 function views.fail(s, pos, fault, again)
   local x = rare(s)
@@ -352,13 +367,17 @@ function views.fail(s, pos, fault, again)
   if old and old.message == fault.message and not again then return end
   x.errors[pos] = fault
   send_error(s, pos, fault)
+  problems.binding_failed(s[SHAPE].viewdef, s[SHAPE][pos], fault, called_on(s, s[SHAPE][pos]), old ~= nil)
   E.report(s[SHAPE].key .. " " .. tostring(s[SHAPE][pos].text), fault)
 end
 
 -- An invalid binding: reported to every page, logged once.
 function views.refuse(s, b)
   send_error(s, b.pos, limits.new_fault(FAULT.INVALID, b.refused))
-  if not b.logged then E.log_error(s[SHAPE].key .. " " .. b.attribute, b.refused) end
+  if not b.logged then
+    E.log_error(s[SHAPE].key .. " " .. b.attribute, b.refused)
+    problems.binding_failed(s[SHAPE].viewdef, b, limits.new_fault(FAULT.INVALID, b.refused))
+  end
   b.logged = true
 end
 
@@ -367,6 +386,7 @@ function views.clear_error(s, pos)
   local x = s[RARE]
   if not (x and x.errors and x.errors[pos]) then return end
   x.errors[pos] = nil
+  problems.binding_settled(s[SHAPE].viewdef, s[SHAPE][pos])
   if next(x.errors) == nil then x.errors = nil end
   local b = s[SHAPE][pos]
   if s[UNSENT] or b.kind == "view" or b.kind == "viewlist" then return end

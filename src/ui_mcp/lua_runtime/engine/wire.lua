@@ -41,6 +41,9 @@ E.wire = {
     REFUSED = "refused",
     NOTICE = "notice",
     PROGRESS = "progress",
+    PROBLEM = "problem",
+    RESOLVED = "resolved",
+    VIEWED = "viewed",
     ALIAS = "alias",
   }),
   message = constants("message", {
@@ -60,6 +63,7 @@ E.wire = {
     FALLBACK_NAMESPACE = "fallbackNamespace",
     VIEWDEFS = "viewdefs",
     NOTICE = "notice",
+    PROBLEMS = "problems",
     EDITABLE = "editable",
   }),
   fault = constants("fault", {

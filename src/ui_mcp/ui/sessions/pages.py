@@ -258,7 +258,10 @@ class Pages:
                 connection.outbox.put(dumps({"type": MessageType.SAVED, "data": {"frames": count}}))
 
     def notify(self, level: Level, text: str, code: str) -> None:
-        frame = notice_frame(level, text, code)
+        self.send_all(notice_frame(level, text, code))
+
+    def send_all(self, frame: str) -> None:
+        """Send a frame to every page."""
         for number in self._connections:
             self.deliver(number, frame)
 

@@ -29,9 +29,11 @@ from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
+from ui_mcp.ui.sessions.problems import Problem, names_prefix
 from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord
 from ui_mcp.ui.sessions.session import Session, SessionContext
 from ui_mcp.ui.state.journal import StateDatabase
+from ui_mcp.ui.viewdef_names import unknown_names
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
 from ui_mcp.workspace import BUNDLE, STATE_FILE, Workspace
@@ -295,6 +297,10 @@ class SessionRegistry:
 
             yield load
 
+    def problems_of(self, app: str) -> list[JsonObject]:
+        """Return what is wrong in an app, in any session."""
+        return [problem for session in self._sessions.values() for problem in session.problems.of_app(app)]
+
     def report_failed(self, problems: Iterable[JsonObject]) -> None:
         """Tell pages and agent about files that failed to load."""
         for session in self._sessions.values():
@@ -334,6 +340,7 @@ class SessionRegistry:
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
             state=self._database,
+            unknown_names=self._unknown_names,
         )
         self._reloader = HotReloader(self._workspace, self._saved)
         self._viewdefs.load()
@@ -341,6 +348,22 @@ class SessionRegistry:
         if self._config.lua.hotload:
             await tasks.start(self._reloader.run)
         tasks.start_soon(self._sweep_periodically)
+
+    def _unknown_names(self, key: str) -> list[Problem]:
+        return [
+            Problem(
+                f"{names_prefix(key)}{one.line} {one.shown}",
+                one.kind,
+                one.text,
+                level="warning",
+                app=placed.app,
+                file=placed.file.relative_to(self._workspace.base).as_posix(),
+                line=one.line,
+                hint=one.hint or None,
+            )
+            for placed in self._viewdefs.sources(key)
+            for one in unknown_names(placed.text, self._workspace.html / "icons")
+        ]
 
     def _status(self) -> str:
         if self._cached_status is None:
@@ -361,6 +384,8 @@ class SessionRegistry:
         return worker
 
     async def _saved(self, files: list[SavedFile]) -> None:
+        for session in self._sessions.values():
+            session.problems.changed_files()
         viewdefs = [file for file in files if file.path.suffix == ".html"]
         for file in files:
             if file.path.suffix == ".lua" and file.path.exists():  # code of a deleted file stays loaded

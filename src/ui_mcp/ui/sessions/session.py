@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 from time import monotonic
 
-from anyio import CancelScope
+from anyio import CancelScope, to_thread
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
@@ -17,6 +17,7 @@ from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar
 from ui_mcp.ui.sessions.events import READ_ONLY, AgentProgress, Change, EventQueue, ResourceChanges, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Notice, Pages, UnseenNotices, app_notice, notice_frame, system_event
+from ui_mcp.ui.sessions.problems import Problem, Problems, names_prefix, read_problem
 from ui_mcp.ui.sessions.record import SessionRecord
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.ui.state.journal import SavePoint, StateDatabase, StateJournal
@@ -48,6 +49,8 @@ class SessionContext:
     """Called when a page connects or disconnects."""
     timing: bool = False
     """Whether the compute times of variables are always measured."""
+    unknown_names: Callable[[str], list[Problem]] = lambda _key: []
+    """Returns the tags, attributes and icons of a viewdef that do not exist; reads its file."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
     """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
     state: StateDatabase | None = None
@@ -77,7 +80,8 @@ class Session:
         self.secret = self._record.kept.secret or token_hex(16)
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, context.pages_changed)
-        self.loading = LoadErrors(vended, self.events, self.pages)
+        self.problems = Problems(vended, self.events, self.pages)
+        self.loading = LoadErrors(vended, self.events, self.pages, self.problems)
         self.progress = AgentProgress()
         self._unseen = UnseenNotices(self.pages)
         self.touched = monotonic()
@@ -266,6 +270,7 @@ class Session:
         try:
             raise_for_fault(await self.call(Op.OPEN, connection.number))
             self.loading.repeat_for(connection)
+            self.problems.show_in(connection)
             self._unseen.show(connection)
             yield connection
         finally:
@@ -340,6 +345,12 @@ class Session:
             self.loading.failed(loads(text))
         elif kind == OutputKind.LOADED:
             self.loading.resolved(text)
+        elif kind == OutputKind.PROBLEM:
+            self.problems.add(read_problem(loads(text)))
+        elif kind == OutputKind.RESOLVED:
+            self.problems.resolve(text)
+        elif kind == OutputKind.VIEWED:
+            self._context.tasks.start_soon(self._check_names, text)
         elif kind == OutputKind.PROGRESS:
             self.progress.update(loads(text))
         elif kind == OutputKind.NOTICE:
@@ -348,6 +359,10 @@ class Session:
             if kind == OutputKind.REFUSED:
                 self._report_refusal(loads(text))
             self._context.note(kind, text)
+
+    async def _check_names(self, key: str) -> None:
+        found = await to_thread.run_sync(self._context.unknown_names, key)
+        self.problems.replace(names_prefix(key), found)
 
     def _report_refusal(self, refusal: JsonObject) -> None:
         self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))
@@ -361,6 +376,7 @@ class Session:
     async def _restart_worker(self, reason: str) -> None:
         _log.warning("session %s: Lua worker exited: %s", self.vended, reason)
         self._timers.cancel_all()
+        self.problems.clear()
         await self._supervisor.replace()
         over = self._supervisor.end_reason
         if over is not None:

@@ -14,6 +14,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.interface import Worker
 from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.ui.sessions.pages import Connection, Pages, notice_frame, system_event
+from ui_mcp.ui.sessions.problems import Problems, load_problem
 from ui_mcp.wire import NOTICE_LOAD_ERROR, NOTICE_LOADED
 
 WINDOW_SECONDS = 60.0
@@ -175,10 +176,11 @@ class WorkerSupervisor:
 class LoadErrors:
     """Reports files that one session could not load."""
 
-    def __init__(self, vended: str, events: EventQueue, pages: Pages) -> None:
+    def __init__(self, vended: str, events: EventQueue, pages: Pages, problems: Problems) -> None:
         self._vended = vended
         self._events = events
         self._pages = pages
+        self._problems = problems
         self._shown: dict[str, str] = {}
         """File → message shown in the pages."""
         self._held: list[JsonObject] | None = None
@@ -203,6 +205,7 @@ class LoadErrors:
         self._pages.notify("error", message, NOTICE_LOAD_ERROR)
         if file:
             self._shown[file] = message
+        self._problems.show(load_problem(file or str(problem.get("name", "")), message))
 
     def repeat_for(self, connection: Connection) -> None:
         """Show the errors that still hold in a page that has just connected."""
@@ -213,4 +216,5 @@ class LoadErrors:
         """Withdraw the error shown for a file, if any."""
         message = self._shown.pop(file, None)
         if message is not None:
+            self._problems.resolve(load_problem(file, message).id)
             self._pages.notify("info", message, NOTICE_LOADED)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from anyio import to_thread
 
+from ui_mcp.errors import LifecycleError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call
@@ -21,9 +22,19 @@ class AuditArgs:
 
 @tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))
 async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
-    """Check an app's Lua and viewdefs for mistakes without running it; ui_edit already reports what is new.
+    """Check an app's Lua and viewdefs for mistakes; ui_edit already reports what is new.
 
-    When: before you finish, or for an app you did not write. Fix `violations`, look at `warnings`.
+    When: before you finish, or for an app you did not write. Fix `violations` and `running`, the errors that it raised
+    while it ran; look at `warnings`.
     Example: {"name": "todo"}
     """
-    return await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)
+    found = await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)
+    return {**found, "running": _running_problems(host, args.name)}
+
+
+def _running_problems(host: UiServer, app: str) -> list[JsonObject]:
+    try:
+        sessions = host.running().sessions
+    except LifecycleError:
+        return []
+    return sessions.problems_of(app)
