@@ -242,7 +242,7 @@ def test_unknown_names_are_violations_with_their_line(tmp_path: Path) -> None:
         '<template><div>\n<sl-buton ui-valu="name"></sl-buton>\n<sl-icon name="piggy-bankk"></sl-icon></div></template>'
     )
 
-    report = audited(tmp_path, Other__DEFAULT=f"{html}</template>")
+    report = audited(tmp_path, Other__DEFAULT=html)
 
     assert rules(report) == [
         ("unknown_attribute", "viewdefs/Other.DEFAULT.html:2"),

@@ -4,15 +4,24 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 import lupa.lua52 as lupa
 
+from ui_mcp.discovery import lazy
 from ui_mcp.files import open_inside
 from ui_mcp.lua_runtime.files import MAX_LOGGED, MAX_REPORTED, Files
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal
 from ui_mcp.lua_runtime.sandbox import Modules, run_command
 from ui_mcp.lua_runtime.shell import Emulator
 from ui_mcp.wire import FaultCode, OutputKind
+
+# It imports SQLite, which only sessions with a store need.
+if TYPE_CHECKING:
+    from ui_mcp.storage.app_stores import AppStores
+else:
+    AppStores = lazy("ui_mcp.storage.app_stores:AppStores")
 
 MODULES = (
     "wire",
@@ -27,6 +36,7 @@ MODULES = (
     "loader",
     "prototypes",
     "session",
+    "stores",
     "shell",
     "mcp",
     "run",
@@ -267,7 +277,9 @@ class LuaVm:
 
             return call
 
+        stores = cache(lambda: AppStores(str(settings["base_dir"])))
         return {
+            "store": service(lambda op, *args: stores().call(str(op), *map(str, args))),
             "arm": runtime.restore_memory_limit,
             "emit": lambda kind, text, number: emit(str(_from_lua(kind)), str(_from_lua(text)), number),
             "log": lambda which, data: logs.write(str(_from_lua(which)), data),

@@ -124,9 +124,6 @@ def viewdef_violations(app: App) -> Iterator[Finding]:
         rows = file.endswith(".list-item.html")
         yield from (Finding(where, "html_parse_error", problem) for problem in template.problems)
         yield from (Finding(where, "unknown_element", problem) for problem in template.unknown)
-        for name in unknown_names(template.text, app.icons):
-            rule = "wrong_hidden_syntax" if name.hides else f"unknown_{name.kind}"
-            yield Finding(f"{where}:{name.line}", rule, "; ".join(filter(None, (name.text, name.hint))))
         if rows and "style" in template.tags:
             yield Finding(
                 where, "style_in_list_item", "<style> is repeated for every row; move it to the list's viewdef"
@@ -134,6 +131,9 @@ def viewdef_violations(app: App) -> Iterator[Finding]:
         for binding in template.bindings:
             yield from _binding_violations(where, binding, rows=rows)
             yield from _path_violations(where, binding, known)
+        for name in unknown_names(template.text, app.icons):
+            rule = "wrong_hidden_syntax" if name.hides else f"unknown_{name.kind}"
+            yield Finding(f"{where}:{name.line}", rule, "; ".join(filter(None, (name.text, name.hint))))
 
 
 def _binding_violations(where: str, binding: Binding, *, rows: bool) -> Iterator[Finding]:

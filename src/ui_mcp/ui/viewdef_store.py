@@ -13,6 +13,7 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions, inside
 from ui_mcp.ui.viewdef_compiler import Binding, Viewdef, checked_key, compile_viewdef
+from ui_mcp.ui.viewdef_names import unknown_names
 from ui_mcp.workspace import BUNDLE, Workspace
 
 BUILTIN = {
@@ -118,15 +119,6 @@ BUNDLED = BUNDLE / "base" / "viewdefs"
 
 
 @dataclass(frozen=True, slots=True)
-class ViewdefSource:
-    """The file of a viewdef, the app that it belongs to, and its text."""
-
-    file: Path
-    app: str | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Reloaded:
     """Result of reading saved files: the text for workers, or None if nothing changed; valid and invalid files."""
 
@@ -178,12 +170,18 @@ class ViewdefFiles:
         """Return all viewdefs as JSON text for a worker."""
         return self.store.bundle()
 
-    def sources(self, key: str) -> list[ViewdefSource]:
-        """Return the file that a viewdef came from; none for built-in ones and for parts of others."""
+    def unknown_names(self, key: str) -> list[JsonObject]:
+        """Return the tags, attributes and icons of a viewdef's file that do not exist, as problems of its app."""
         file = self._read.get(key)
         if file is None or not file.is_relative_to(self._workspace.base):
             return []
-        return [ViewdefSource(file, self._app_of(file), file.read_text(encoding="utf-8", errors="replace"))]
+        name, app = file.relative_to(self._workspace.base).as_posix(), self._app_of(file)
+        text = file.read_text(encoding="utf-8", errors="replace")
+        return [
+            {"id": f"{one.line} {one.shown}", "kind": one.kind, "level": "warning", "message": one.text, "app": app}
+            | {"file": name, "line": one.line, "hint": one.hint or None}
+            for one in unknown_names(text, self._workspace.html / "icons")
+        ]
 
     def upload(self, key: str, content: str) -> Uploaded:
         """Register `content` and save it; a file that it replaces is kept as `FILE.bak`.

@@ -37,6 +37,7 @@ local function call(op, polling, waited, pending, status, timing, ...)
   set_context(polling, waited, pending, status, timing)
   local fault, result = perform(op, ...)
   if fault then E.report(op, fault) end
+  E.stores.save_all(op)
   local frames = E.collect_frames(op)
   limits.finish()
   if fault then return fault.code, fault.message, fault.traceback or "", "null", unpack(frames) end

@@ -171,6 +171,10 @@ function ownership.is_scope(t)
   return false
 end
 
+-- The declared name of a prototype, or nil; and the fields of its declaration.
+function ownership.name_of(proto) return by_proto[proto] and by_proto[proto].name end
+function ownership.declared_fields(proto) return by_proto[proto] and by_proto[proto].declared end
+
 function ownership.declares(app, name) return of_app[app] ~= nil and of_app[app][name] ~= nil end
 
 -- All names with their entries.

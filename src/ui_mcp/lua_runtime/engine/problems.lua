@@ -53,7 +53,7 @@ end
 
 -- File, line and text of an error message; both nil if it names no file.
 local function split(message)
-  local file, line, text = match(message, "^(%S+%.lua):(%d+): (.*)$")
+  local file, line, text = match(message, "^([%w_%-./]+):(%d+): (.*)$")
   if file then return file, tonumber(line), text end
   return nil, nil, (gsub(message, "^view [^:]+:%d+: ", ""))
 end
@@ -158,7 +158,7 @@ function problems.viewdef_missing(kind, key, text, known)
   return "viewdef " .. (app or "") .. " " .. key
 end
 
-local FROM_PAGES = { code = "error", script = "error", icon = "warning" }
+local FROM_PAGES = { code = true, script = true }
 
 -- A page reports what went wrong in it: {kind, key, pos?, message, expression?}.
 function problems.from_page(text)
@@ -171,7 +171,7 @@ function problems.from_page(text)
   if viewdef then failing(viewdef)[id] = 1 end
   problems.emit({
     id = id,
-    kind = found.kind, level = FROM_PAGES[found.kind], app = viewdef and viewdef.app or not viewdef and E.displayed or nil,
+    kind = found.kind, level = "error", app = viewdef and viewdef.app or not viewdef and E.displayed or nil,
     file = viewdef and problems.viewdef_file(viewdef), line = row and row[9] or nil,
     expression = row and row[2] .. '="' .. row[4] .. '"' or shown, message = sub(found.message, 1, 1000),
     source = type(found.source) == "string" and sub(found.source, 1, 300) or nil,

@@ -27,11 +27,10 @@ end
 -- One binding; an invalid one has the message in `refused` and is neither read nor written.
 local function binding(row, pos, shape)
   local kind, tag, text = row[1], row[3], row[4]
-  local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text }
+  local b = { pos = pos, kind = kind, attribute = row[2], tag = tag, text = text, line = row[9] }
   b.namespace, b.item_namespace, b.item_wrapper = row[5], row[6], row[7]
   b.inline = row[8] ~= "" and row[8] or nil
   b.data = E.data_kinds[kind] ~= nil
-  b.line = row[9]
   local path, problem = paths.parse(text)
   if not path then
     b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2

@@ -4,7 +4,7 @@ local E = ...
 local env, quote, number_text = E.env, E.json.quote, E.json.number
 local type, next, rawequal, rawget, setmetatable = type, next, rawequal, rawget, setmetatable
 local getmetatable, getinfo = debug.getmetatable, debug.getinfo
-local find, gsub, byte, format, match, huge = string.find, string.gsub, string.byte, string.format, string.match, math.huge
+local sub, find, gsub, byte, format, match, huge = string.sub, string.find, string.gsub, string.byte, string.format, string.match, math.huge
 
 local WEAK = { __mode = "k" }
 -- Table or function → { n, copy, count, meta, odd, cells, pass, named }; those without `copy` and `cells` are not written yet.
@@ -118,6 +118,7 @@ end
 
 -- What the engine provides under a name.
 function values.provided(name)
+  if sub(name, 1, 6) == "store " then return E.stores.find(name) end
   local first, second = match(name, "^([^.]+)%.?(.*)$")
   local found = builtin[first]
   if second ~= "" then found = type(found) == "table" and rawget(found, second) or nil end

@@ -1,16 +1,18 @@
 """What is wrong in the apps of one session: shown in the pages, reported to the agent once, listed by `ui_audit`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from ui_mcp.jsontypes import JsonObject, dumps
+from anyio import to_thread
+
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.ui.sessions.pages import Connection, Pages, system_event
 from ui_mcp.validation import read
-from ui_mcp.wire import MessageType, Property
+from ui_mcp.wire import MessageType, OutputKind, Property
 
 MAX_PROBLEMS = 100
 MAX_TEXT = 2000
@@ -55,11 +57,6 @@ def read_problem(given: JsonObject) -> Problem:
     return read(Problem, cut)
 
 
-def names_prefix(key: str) -> str:
-    """Return how the ids of a viewdef's unknown names begin."""
-    return f"name {key} "
-
-
 def load_problem(file: str, message: str) -> Problem:
     """Return the problem of a file that could not be loaded."""
     parts = PurePath(file).parts
@@ -99,6 +96,19 @@ class Problems:
             facts = problem.as_json()
             facts["target"] = facts.pop("app", None)
             self._events.push_system(system_event("app_error", {"session": self._vended, **facts}))
+
+    def note(self, kind: str, text: str) -> None:
+        """Handle the output `problem` or `resolved` of a worker."""
+        if kind == OutputKind.PROBLEM:
+            self.add(read_problem(loads(text)))
+        else:
+            self.resolve(text)
+
+    async def check_names(self, key: str, find: Callable[[str], list[JsonObject]]) -> None:
+        """Look in a viewdef's file for names that do not exist; `find` returns them as JSON of problems."""
+        found = await to_thread.run_sync(find, key)
+        prefix = f"name {key} "
+        self.replace(prefix, [read_problem({**one, "id": prefix + str(one["id"])}) for one in found])
 
     def resolve(self, identity: str) -> None:
         """Withdraw a problem that is no more."""

@@ -29,11 +29,9 @@ from ui_mcp.person import state_folder
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
-from ui_mcp.ui.sessions.problems import Problem, names_prefix
 from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord
 from ui_mcp.ui.sessions.session import Session, SessionContext
 from ui_mcp.ui.state.journal import StateDatabase
-from ui_mcp.ui.viewdef_names import unknown_names
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
 from ui_mcp.workspace import BUNDLE, STATE_FILE, Workspace
@@ -340,7 +338,7 @@ class SessionRegistry:
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
             state=self._database,
-            unknown_names=self._unknown_names,
+            unknown_names=self._viewdefs.unknown_names,
         )
         self._reloader = HotReloader(self._workspace, self._saved)
         self._viewdefs.load()
@@ -348,22 +346,6 @@ class SessionRegistry:
         if self._config.lua.hotload:
             await tasks.start(self._reloader.run)
         tasks.start_soon(self._sweep_periodically)
-
-    def _unknown_names(self, key: str) -> list[Problem]:
-        return [
-            Problem(
-                f"{names_prefix(key)}{one.line} {one.shown}",
-                one.kind,
-                one.text,
-                level="warning",
-                app=placed.app,
-                file=placed.file.relative_to(self._workspace.base).as_posix(),
-                line=one.line,
-                hint=one.hint or None,
-            )
-            for placed in self._viewdefs.sources(key)
-            for one in unknown_names(placed.text, self._workspace.html / "icons")
-        ]
 
     def _status(self) -> str:
         if self._cached_status is None:

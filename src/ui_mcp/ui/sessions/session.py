@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 from time import monotonic
 
-from anyio import CancelScope, to_thread
+from anyio import CancelScope
 from anyio.abc import TaskGroup
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
@@ -17,7 +17,7 @@ from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar
 from ui_mcp.ui.sessions.events import READ_ONLY, AgentProgress, Change, EventQueue, ResourceChanges, with_events
 from ui_mcp.ui.sessions.longpoll import LongPolls
 from ui_mcp.ui.sessions.pages import Connection, Notice, Pages, UnseenNotices, app_notice, notice_frame, system_event
-from ui_mcp.ui.sessions.problems import Problem, Problems, names_prefix, read_problem
+from ui_mcp.ui.sessions.problems import Problems
 from ui_mcp.ui.sessions.record import SessionRecord
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.ui.state.journal import SavePoint, StateDatabase, StateJournal
@@ -49,7 +49,7 @@ class SessionContext:
     """Called when a page connects or disconnects."""
     timing: bool = False
     """Whether the compute times of variables are always measured."""
-    unknown_names: Callable[[str], list[Problem]] = lambda _key: []
+    unknown_names: Callable[[str], list[JsonObject]] = lambda _key: []
     """Returns the tags, attributes and icons of a viewdef that do not exist; reads its file."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
     """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
@@ -345,12 +345,10 @@ class Session:
             self.loading.failed(loads(text))
         elif kind == OutputKind.LOADED:
             self.loading.resolved(text)
-        elif kind == OutputKind.PROBLEM:
-            self.problems.add(read_problem(loads(text)))
-        elif kind == OutputKind.RESOLVED:
-            self.problems.resolve(text)
+        elif kind in {OutputKind.PROBLEM, OutputKind.RESOLVED}:
+            self.problems.note(kind, text)
         elif kind == OutputKind.VIEWED:
-            self._context.tasks.start_soon(self._check_names, text)
+            self._context.tasks.start_soon(self.problems.check_names, text, self._context.unknown_names)
         elif kind == OutputKind.PROGRESS:
             self.progress.update(loads(text))
         elif kind == OutputKind.NOTICE:
@@ -359,10 +357,6 @@ class Session:
             if kind == OutputKind.REFUSED:
                 self._report_refusal(loads(text))
             self._context.note(kind, text)
-
-    async def _check_names(self, key: str) -> None:
-        found = await to_thread.run_sync(self._context.unknown_names, key)
-        self.problems.replace(names_prefix(key), found)
 
     def _report_refusal(self, refusal: JsonObject) -> None:
         self.events.push_system(system_event("permission_denied", {"session": self.vended, **refusal}))

@@ -22,10 +22,9 @@ class AuditArgs:
 
 @tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))
 async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
-    """Check an app's Lua and viewdefs for mistakes; ui_edit already reports what is new.
+    """Check an app's Lua and viewdefs for mistakes without running it; ui_edit already reports what is new.
 
-    When: before you finish, or for an app you did not write. Fix `violations` and `running`, the errors that it raised
-    while it ran; look at `warnings`.
+    When: before you finish, or for an app you did not write. Fix `violations`, look at `warnings`.
     Example: {"name": "todo"}
     """
     found = await to_thread.run_sync(audit_app, host.configured().workspace.apps, args.name)
