@@ -31,8 +31,8 @@ HEADER = """\
 # read it.
 """
 PYTHONS = ("3.11", "3.12", "3.13")
-TOOLS = ("pip-audit", "pyinstaller")
-"""Installed by scripts/audit.py and scripts/release.py into separate environments."""
+TOOLS = ("pip-audit", "pyinstaller", "uv")
+"""Installed by scripts/audit.py, scripts/release.py and tests into separate environments."""
 TAGS = {
     "linux": (
         *(f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)),

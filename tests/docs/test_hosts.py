@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -125,11 +124,11 @@ def test_so_does_each_that_stands_in_a_sentence(person: Terminal) -> None:
 
 @together("started", block("README.md", "pip install"))
 def test_a_wheel_and_a_line_for_the_host_are_all_it_takes(given: tuple[Block], terminal: Terminal) -> None:
-    install, enter, add = given[0].commands
+    install, enter, setup = given[0].commands
     (terminal.home / "my-project").mkdir()
     (terminal.home / "ui_mcp-0.1.0-py3-none-any.whl").touch()
 
     terminal.run(install)
     terminal.run(enter)
-    assert terminal.run(add) == "Added ui: ui-mcp answers\n"
-    assert Path(terminal.folder / ".claude/skills/ui/SKILL.md").is_file()
+    terminal.run(setup)
+    assert json.loads((terminal.folder / ".mcp.json").read_text())["mcpServers"]["ui"]["command"] == "ui-mcp"

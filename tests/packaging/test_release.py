@@ -1,5 +1,6 @@
 """What a release consists of."""
 
+import json
 import os
 import re
 import shutil
@@ -110,7 +111,7 @@ def test_the_sdist_installs_and_works_where_there_is_no_node(artefacts: Path, tm
 
 
 def install_lines() -> list[str]:
-    """Return what README and documents tell people to install with, each line once."""
+    """Return what README and documents tell people to install with pip, each line once."""
     texts = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     found = (line for text in texts for line in re.findall(r"pip install [^`#\n]+", text.read_text(encoding="utf-8")))
     return sorted({line.strip() for line in found if "ui_mcp" in line or line.strip().endswith(" .")})
@@ -139,3 +140,30 @@ def test_every_install_line_of_the_documents_works(line: str, artefacts: Path, t
     )  # fmt: skip
 
     assert tried.stdout == "works\n", tried.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.covers("UI-REL-6")
+def test_the_line_for_uv_runs_it_and_hosts_are_given_a_command_that_lasts(artefacts: Path, tmp_path: Path) -> None:
+    [line] = re.findall(r"`(uvx --from [^`]+)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    environment, project = tmp_path / "venv", tmp_path / "project"
+    project.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=300)
+    lock = ["-c", str(ROOT / "constraints.txt")]
+    subprocess.run([str(environment / "bin" / "pip"), "install", "-q", *lock, "uv"], check=True, timeout=300)
+    keep = {name: value for name, value in os.environ.items() if name.startswith(("UV_", "SSL_", "HTTP", "http"))}
+    own = {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_CACHE_DIR": str(tmp_path / "cache")}
+    variables = {**keep, **own, "PATH": f"{environment / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    shutil.copy(artefacts / "ui_mcp-9.8.7-py3-none-any.whl", project)
+
+    command = f"{line.replace('VERSION', '9.8.7')} --yes claude-code"
+    subprocess.run(["/bin/sh", "-c", command], cwd=project, env=variables, check=True, timeout=800)
+    entry = json.loads((project / ".mcp.json").read_text())["mcpServers"]["ui"]
+    answer = subprocess.run(
+        [entry["command"], *entry["args"][:-3], "--version"],
+        cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=800, check=True,
+    )  # fmt: skip
+
+    assert entry["args"][-3:] == ["mcp", "--dir", ".ui"]
+    assert answer.stdout == "ui-mcp v9.8.7\n"

@@ -4,10 +4,11 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Literal
 
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import JsonObject, loads
 
 Shape = Callable[[str, Sequence[str]], JsonObject]
 
@@ -62,6 +63,8 @@ class Host:
 
 def program(*, by_name: bool = True) -> list[str]:
     """Return the command by which hosts start us: its name alone where that finds it, else where it is."""
+    if _FLEETING.intersection(Path(sys.prefix).parts):
+        return [_absolute("uvx"), "--from", _origin(), "ui-mcp"]
     found = shutil.which("ui-mcp")
     if found and by_name:
         return ["ui-mcp"]
@@ -69,6 +72,21 @@ def program(*, by_name: bool = True) -> list[str]:
     if own.stem.startswith("ui-mcp") and own.is_file():
         return [str(own)]
     return [str(Path(found).absolute())] if found else [sys.executable, "-m", "ui_mcp"]
+
+
+_FLEETING = frozenset({"archive-v0", "environments-v2"})
+"""Folders of uv's cache in which `uvx` runs a program; uv removes what is in them."""
+
+
+def _absolute(command: str) -> str:
+    found = shutil.which(command)
+    return str(Path(found).absolute()) if found else command
+
+
+def _origin() -> str:
+    """Return where this program was installed from, or its name for the package index."""
+    recorded = distribution("ui-mcp").read_text("direct_url.json")
+    return str(loads(recorded)["url"]) if recorded else "ui-mcp"
 
 
 def _plain(command: str, arguments: Sequence[str]) -> JsonObject:
