@@ -118,7 +118,7 @@ function session(): ViteUserConfig {
       include: ["test/**/*.test.ts"],
       coverage: {
         include: ["src/**/*.ts"],
-        // Elements draw and measure, which needs a layout: tests/e2e/elements operates them in a real browser.
+        // Elements draw and measure, which needs a layout: tests/e2e/web_live operates them in a real browser.
         exclude: ["src/**/*.d.ts", "src/wire.gen.ts", "src/embed/icons.ts", "src/elements/**"],
         reporter: ["text-summary"],
         reportsDirectory: "node_modules/.coverage",

@@ -85,7 +85,7 @@ class PostgresStore(SmallTables):
     async def backup(self, target: str) -> None:
         """Write a consistent snapshot of the whole store to a new file, while it is in use."""
         with closing(await to_thread.run_sync(new_backup, Path(target))) as file:
-            file.execute("BEGIN IMMEDIATE")
+            await to_thread.run_sync(file.execute, "BEGIN IMMEDIATE")
             async with self._pool.connection() as connection, connection.transaction():
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 for table, columns in COLUMNS.items():
