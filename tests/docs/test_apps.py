@@ -70,9 +70,9 @@ async def test_the_first_app_of_the_reference_works(
 @pytest.mark.covers("UI-INST-7")
 @together("run", *blocks(f"{GUIDES}/lua.md"))
 async def test_the_app_of_the_lua_guide_works_and_moves_its_data(
-    given: tuple[Block, Block], write_app: WriteApp, tmp_path: Path
+    given: tuple[Block, Block, Block], write_app: WriteApp, tmp_path: Path
 ) -> None:
-    lua, mutate = given
+    lua, mutate, _ = given
     page = block(f"{SKILL}/SKILL.md", "wrapper=lua.ViewList").code
     row = '<template><p><span ui-value="title"></span><b ui-value="due"></b></p></template>'
     app = write_app("notes", lua.code, Notes__DEFAULT=page, Note__list_item=row)
@@ -85,6 +85,17 @@ async def test_the_app_of_the_lua_guide_works_and_moves_its_data(
         (tmp_path / ".claude/ui/apps/notes/app.lua").write_text(declared + mutate.code)
         await browser.until(lambda: "someday" in browser.text)
         assert "milk" in browser.text
+
+
+async def test_what_the_lua_guide_says_lasts_is_there_again(write_app: WriteApp, tmp_path: Path) -> None:
+    page = '<template><div><button ui-action="add()">+</button><pre ui-value="csv()"></pre></div></template>'
+    app = write_app("expenses", block(f"{GUIDES}/lua.md", "session:store").code, Expenses__DEFAULT=page)
+    async with open_app(app, tmp_path) as (_, browser):
+        await browser.click("add()")
+        await browser.until(lambda: "Tea" in browser.text)
+
+    async with open_app(app, tmp_path) as (_, browser):
+        await browser.until(lambda: "Tea" in browser.text)
 
 
 @together("run", *blocks(f"{SKILL}/SKILL.md"))

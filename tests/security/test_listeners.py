@@ -153,6 +153,7 @@ def test_every_route_of_the_source_is_one_of_those_above_or_below_one() -> None:
     known = {path.split("/")[1] for paths in PATHS.values() for path in paths}
     known |= {"ws", "vendor", "nlui", "look", "agents", "openapi.json", "orders", "{path:path}"}
     known |= {"publish", "subscribe", "relay"}  # the publisher's, refused in tests/ui/test_publisher.py
+    known |= {"view"}  # the sandbox of mounted servers' apps: tests/gateway/web/test_app_sandbox.py
     source = Path(__file__).parents[2] / "src" / "ui_mcp"
     found = {
         path.split("/")[1]
