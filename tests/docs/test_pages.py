@@ -15,7 +15,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from reference import FOLDER, pages
 
 
-@answers("compared", *blocks("docs/reference/attributes.md"), *blocks("docs/reference/lua.md"))
+@answers(
+    "compared", *(one for name in ("attributes", "components", "lua") for one in blocks(f"docs/reference/{name}.md"))
+)
 def test_the_reference_is_what_the_code_says() -> None:
     stale = [name for name, text in pages().items() if (FOLDER / name).read_text() != text.rstrip() + "\n"]
 

@@ -360,7 +360,9 @@ local function changes()
     put('["v",' .. quote(shown) .. "]")
   end
   for i = 1, tail do queue[i] = nil end
-  return "[" .. concat(out, ",") .. "]"
+  local text = "[" .. concat(out, ",") .. "]"
+  out = nil -- it may hold long texts
+  return text
 end
 
 -- Forget what was written, so that the next call returns everything; `after` is the greatest number ever used.
