@@ -154,7 +154,7 @@ def test_the_line_for_uv_runs_it_and_hosts_are_given_a_command_that_lasts(artefa
     subprocess.run([str(environment / "bin" / "pip"), "install", "-q", *lock, "uv"], check=True, timeout=300)
     keep = {name: value for name, value in os.environ.items() if name.startswith(("UV_", "SSL_", "HTTP", "http"))}
     own = {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_CACHE_DIR": str(tmp_path / "cache")}
-    own["UV_NATIVE_TLS"] = "true"  # trust what the machine trusts, as pip does
+    own["UV_SYSTEM_CERTS"] = "true"  # trust what the machine trusts, as pip does
     variables = {**keep, **own, "PATH": f"{environment / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
     shutil.copy(artefacts / "ui_mcp-9.8.7-py3-none-any.whl", project)
 
