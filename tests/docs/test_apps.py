@@ -136,7 +136,9 @@ end
 
 SHOP = """
 function App:sort(by) self.sorted = by end
-function App:remove(name) self.sold = name end
+function App:remove(at) self.sold = self.items[at].name end
+function App:openCount() return self.count or 0 end
+function App:showOrders() self.shown = true end
 """
 
 
@@ -144,13 +146,14 @@ function App:remove(name) self.sold = name end
 async def test_the_templates_of_the_guide_show_and_act(
     given: tuple[Block, ...], write_app: WriteApp, tmp_path: Path
 ) -> None:
-    article, hidden, lua, table, listed, row, select, sent = given
+    article, hidden, lua, table, listed, row, select, tile, used, sent = given
     shown, option = select.code.split("<!-- Person.option.html -->")
-    parts = f'{hidden.code}{table.code}{listed.code}{shown}{sent.code}<div ui-view="detail"></div>'
+    parts = f'{hidden.code}{table.code}{listed.code}{shown}{used.code}{sent.code}<div ui-view="detail"></div>'
     app = write_app(
         "app", CONTACTS.replace("if not", f"{lua.code}{SHOP}if not", 1),
         App__DEFAULT=f"<template><div>{parts}</div></template>",
         Contact__DEFAULT=article.code, Contact__list_item=row.code, Person__option=option.strip(),
+        stat_tile__component=tile.code,
     )  # fmt: skip
     async with open_app(app, tmp_path) as (session, browser):
         assert browser.text.count("Ada Lovelace") == 2
@@ -170,8 +173,11 @@ async def test_the_templates_of_the_guide_show_and_act(
         assert {"pear", "3"} <= set(browser.text.split())
         assert "Nothing" not in browser.text
         await browser.click("sort('date')")
-        await browser.click("..remove(name)", view=browser.rows("items")[0])
-        assert await session.run_lua("return {app.sorted, app.sold, app:canSave()}") == '["date","pear",true]'
+        await browser.click("..remove(index)", view=browser.rows("items")[0])
+        await browser.click("showOrders()")
+        assert "Open orders today" in browser.text
+        assert await session.run_lua("return {app.sorted, app.sold, app.shown}") == '["date","pear",true]'
+        assert await session.run_lua("return app:canSave()") == "true"
         assert browser.page.errors == []
 
 

@@ -36,7 +36,7 @@ class Bench:
         keys = []
         for name, html in templates.items():
             type_name, namespace = name.split("__")
-            keys.append(self.store.put(type_name, namespace, f"<template>{html}</template>").key)
+            keys.append(self.store.put(type_name, namespace, f"<template>{html}</template>"))
         self.must("viewdefs", self.store.bundle(keys))
 
     def open(self, number: int = 1, *, expand: bool = True) -> Page:

@@ -45,6 +45,7 @@ _PATH = re.compile(rf"!?\s*{_ELEMENTS}|{_OPERAND}\s*(?:[=!~<>]=|[<>])\s*{_OPERAN
 _OPERATOR = re.compile(r"[!+*/%<>=&|~:,]|\s-\s|\b(?:and|or|not)\b")
 _TERNARY = re.compile(r"\?[^&=]*[\s'\":]")
 _ARGUMENTS = re.compile(r"\(\s*[^)_\s][^)]*\)|\(\s*_\w[^)]*\)")
+_PARAMETER = re.compile(r"\{[a-z][a-z0-9-]*\}")
 _NAMED_METHOD = re.compile(r"[:.](\w+)\(|`(?:\w+[:.])?(\w+)`")
 _METHOD_NAME = re.compile(rf"{_TEXT}|(\w+)\(")
 
@@ -73,8 +74,10 @@ class App:
     @property
     def named_in_viewdefs(self) -> set[str]:
         """Methods that a path calls."""
-        paths = [binding.path for template in self.viewdefs.values() for binding in template.bindings]
-        return {name for path in paths for name in _called(path)}
+        templates = self.viewdefs.values()
+        paths = [binding.path for template in templates for binding in template.bindings]
+        given = [text for template in templates for text in template.given]
+        return {name for path in (*paths, *given) for name in _called(path)}
 
 
 def global_name(app: str) -> str:
@@ -167,8 +170,8 @@ class KnownMethods:
 
 
 def _path_violations(where: str, binding: Binding, known: KnownMethods) -> Iterator[Finding]:
-    if not _WITH_PATH.fullmatch(binding.attribute):
-        return
+    if not _WITH_PATH.fullmatch(binding.attribute) or _PARAMETER.search(binding.text):
+        return  # a component's path is complete only where it is used
     path, shown = binding.path, f'{binding.attribute}="{binding.text}"'
     if _TERNARY.search(f"?{split_path(binding.text)[1]}"):
         yield Finding(where, "operator_in_path", f"{shown}: a path has at most one ! or comparison; write a method")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 
+from ui_mcp.ui.components import may_be_component
 from ui_mcp.ui.elements import unknown
 from ui_mcp.ui.viewdef_compiler import split_path
 
@@ -177,6 +178,8 @@ class Template(HTMLParser):
         self.tags: set[str] = set()
         self.unknown: list[str] = []
         """Elements and attributes that are named like ours, but are none."""
+        self.given: list[str] = []
+        """What components get in their attributes, which may be paths."""
         self.problems: list[str] = []
         self._open: list[tuple[str, int]] = []
         try:
@@ -217,6 +220,8 @@ class Template(HTMLParser):
         self.tags.add(tag)
         self.unknown += unknown(tag, [name for name, _ in attrs], [name for name, _ in self._open])
         attributes = {name: value or "" for name, value in attrs}
+        if may_be_component(tag):
+            self.given += attributes.values()
         self.bindings += [
             Binding(tag, name, value, attributes) for name, value in attributes.items() if name.startswith("ui-")
         ]

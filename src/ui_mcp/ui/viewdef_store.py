@@ -12,6 +12,7 @@ from ui_mcp.files import LinkError, free_backup_name, write_atomic
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions, inside
+from ui_mcp.ui.components import Component, component_key, component_tag, custom_tags, expand, read_component
 from ui_mcp.ui.viewdef_compiler import Binding, Viewdef, checked_key, compile_viewdef
 from ui_mcp.ui.viewdef_names import unknown_names
 from ui_mcp.workspace import BUNDLE, Workspace
@@ -23,6 +24,9 @@ BUILTIN = {
     "lua.ViewListItem.list-item": '<template><div ui-view="item"></div></template>',
     "MCP.DEFAULT": '<template><div ui-view="value"></div></template>',
 }
+
+_Placed = tuple[Path, str | None]
+"""A file, and the app that it belongs to."""
 
 _AS_ROW = attrgetter(*(field.name for field in fields(Binding)))
 
@@ -36,6 +40,9 @@ class ViewdefStore:
         self._viewdefs: dict[str, Viewdef] = {}
         self._apps: dict[str, str] = {}
         """Key → the app that its viewdef belongs to."""
+        self._components: dict[str, Component] = {}
+        self._custom_tags: dict[str, frozenset[str]] = {}
+        """Key → the tags in its file that may be those of components."""
         self.problems: dict[str, str] = {}
         """Key → why its file could not be used."""
         for key, html in builtin.items():
@@ -50,13 +57,29 @@ class ViewdefStore:
     def get(self, key: str) -> Viewdef | None:
         return self._viewdefs.get(key)
 
-    def put(self, type_name: str, namespace: str, content: str) -> Viewdef:
-        """Register a viewdef given as text.
+    def read_from(self, key: str) -> Viewdef | Component | None:
+        """Return what the file of a key was read as."""
+        return self._components.get(key) or self._viewdefs.get(key)
+
+    def using(self, components: Iterable[str]) -> frozenset[str]:
+        """Return the keys of the viewdefs in which components have a tag, also by way of other components."""
+        found: frozenset[str] = frozenset()
+        while True:
+            tags = {tag for tag in map(component_tag, (*components, *found)) if tag}
+            more = frozenset(key for key, used in self._custom_tags.items() if used & tags)
+            if more <= found:
+                return found
+            found |= more
+
+    def put(self, type_name: str, namespace: str, content: str, app: str | None = None) -> str:
+        """Register a viewdef of `app` given as text, and return its key.
 
         Raises:
             ViewdefError: the names or the content are invalid; nothing changed.
         """
-        return self._register(checked_key(type_name, namespace), content)
+        key = checked_key(type_name, namespace)
+        self._register(key, content, app)
+        return key
 
     def read(self, key: str, file: Path, app: str | None = None) -> bool:
         """Read one file of `app`; if it is invalid, keep the old viewdef, record the problem and return False."""
@@ -65,11 +88,12 @@ class ViewdefStore:
             self.problems[key] = f"{file.name}: {refused}"
             return False
         try:
-            self._register(key, file.read_text(encoding="utf-8", errors="replace"))
+            self._register(key, file.read_text(encoding="utf-8", errors="replace"), app)
         except (OSError, ViewdefError) as error:
             self.problems[key] = f"{file.name}: {error}"
             return False
-        self._own(key, app)
+        if key in self._viewdefs:
+            self._own(key, app)
         return True
 
     def _own(self, key: str, app: str | None) -> None:
@@ -80,7 +104,8 @@ class ViewdefStore:
 
     def bundle(self, keys: Iterable[str] | None = None) -> str:
         """Return viewdefs as JSON text for a worker: key → [html, bindings, app], or false for one that is gone."""
-        chosen = {key: self._viewdefs.get(key) for key in (self._viewdefs if keys is None else keys)}
+        named = [key for key in (self._viewdefs if keys is None else keys) if component_tag(key) is None]
+        chosen = {key: self._viewdefs.get(key) for key in named}
         found = [one for viewdef in chosen.values() if viewdef for one in viewdef.whole()]
         whole = {one.key: [*_as_rows(one), self._apps.get(one.key)] for one in found}
         return dumps({**dict.fromkeys(chosen, False), **whole})
@@ -89,15 +114,30 @@ class ViewdefStore:
         """Drop a viewdef whose file is gone; the built-in one, if any, is used again."""
         self.problems.pop(key, None)
         self._viewdefs.pop(key, None)
+        self._components.pop(key, None)
+        self._custom_tags.pop(key, None)
         self._apps.pop(key, None)
         if key in BUILTIN:
             self._register(key, BUILTIN[key])
 
-    def _register(self, key: str, content: str) -> Viewdef:
-        viewdef = compile_viewdef(key, content)
-        self._viewdefs.update({one.key: one for one in viewdef.whole()})
+    def _register(self, key: str, content: str, app: str | None = None) -> None:
+        tag = component_tag(key)
+        self._custom_tags[key] = custom_tags(content)  # also of an invalid one, which a component may make valid
+        if tag is not None:
+            self._components[key] = read_component(tag, content)
+        else:
+            viewdef = compile_viewdef(key, expand(content, lambda name: self._component(name, app)))
+            self._viewdefs.update({one.key: one for one in viewdef.whole()})
         self.problems.pop(key, None)
-        return viewdef
+
+    def _component(self, tag: str, app: str | None) -> Component | None:
+        """Return the component of a tag; one of the viewdef's own app comes first."""
+        own = self._components.get(component_key(tag, app)) if app else None
+        return own or self._components.get(component_key(tag))
+
+
+def _components_first(placed: dict[str, _Placed]) -> dict[str, _Placed]:
+    return dict(sorted(placed.items(), key=lambda one: component_tag(one[0]) is None))
 
 
 def _as_rows(viewdef: Viewdef) -> list[Json]:
@@ -138,7 +178,7 @@ class Uploaded:
 class ViewdefFiles:
     """The viewdefs of a workspace: files of `viewdefs/` override those of apps, and these the bundled ones.
 
-    Where several apps have a file of one name, each is also known as `APP.NAME`.
+    Where several apps have a file of one name, each is also known as `APP.NAME`; so is every component of an app.
     """
 
     def __init__(self, workspace: Workspace, permissions: Permissions | None = None) -> None:
@@ -151,7 +191,7 @@ class ViewdefFiles:
 
     def load(self) -> None:
         """Read all files and log the problems."""
-        for key, placed in self._placed().items():
+        for key, placed in _components_first(self._placed()).items():
             self._take(key, placed)
         for problem in self.store.problems.values():
             _log.warning("viewdef %s", problem)
@@ -192,8 +232,12 @@ class ViewdefFiles:
         type_name, _, namespace = key.rpartition(".")
         compile_viewdef(checked_key(type_name, namespace), content)
         notes = self._save(key, content.encode())
-        self.store.put(type_name, namespace, content)
-        return Uploaded(self.store.bundle([key]), notes)
+        self.store.put(type_name, namespace, content, self._app_of(self._file_for(key)))
+        users = self.store.using([key])
+        for one, placed in self._placed().items():
+            if one in users:
+                self._take(one, placed)
+        return Uploaded(self.store.bundle([key, *users]), notes)
 
     def _save(self, key: str, content: bytes) -> str:
         """Write a viewdef; return what the person should know. It is in use even if it cannot be written."""
@@ -222,22 +266,23 @@ class ViewdefFiles:
         """Read saved files again; those that another file overrides change nothing, deleted ones are dropped."""
         saved = {Path(os.path.realpath(file.path)) for file in files}
         placed = self._placed()
+        read = {key: file for key, (file, _) in placed.items() if self._read.get(key) == file}
+        again = {key for key in placed if key not in read or Path(os.path.realpath(read[key])) in saved}
         changed = self._dropped(placed)
+        again |= self.store.using({*again, *changed}) & placed.keys()
         good: list[str] = []
         problems: list[JsonObject] = []
-        for key, (file, app) in placed.items():
-            if Path(os.path.realpath(file)) not in saved and self._read.get(key) == file:
-                continue
-            before = self.store.get(key)
+        for key, (file, app) in _components_first({key: placed[key] for key in placed if key in again}).items():
+            before = self.store.read_from(key)
             if not self._take(key, (file, app)):
                 problems.append({"file": str(file), "message": self.store.problems[key]})
                 continue
             good.append(str(file))
-            if self.store.get(key) != before:
+            if self.store.read_from(key) != before:
                 changed.append(key)
         return Reloaded(self.store.bundle(changed) if changed else None, good, problems)
 
-    def _take(self, key: str, placed: tuple[Path, str | None]) -> bool:
+    def _take(self, key: str, placed: _Placed) -> bool:
         file, app = placed
         self._read[key] = file
         return self.store.read(key, file, app)
@@ -250,9 +295,9 @@ class ViewdefFiles:
             self.store.forget(key)
         return gone
 
-    def _placed(self) -> dict[str, tuple[Path, str | None]]:
+    def _placed(self) -> dict[str, _Placed]:
         """Return every key with its file and the app that it belongs to."""
-        winners: dict[str, tuple[Path, str | None]] = {}
+        winners: dict[str, _Placed] = {}
         of_apps: dict[str, dict[str, Path]] = {}
         for folder in self._folders():
             for file in html_files(folder):
@@ -260,7 +305,7 @@ class ViewdefFiles:
                 winners.setdefault(key_of(file), (file, app))
                 if app is not None:
                     of_apps.setdefault(key_of(file), {}).setdefault(app, file)
-        shared = {key: files for key, files in of_apps.items() if len(files) > 1}
+        shared = {key: files for key, files in of_apps.items() if len(files) > 1 or component_tag(key)}
         own = {f"{app}.{key}": (file, app) for key, files in shared.items() for app, file in files.items()}
         return {**winners, **{key: placed for key, placed in own.items() if key not in winners}}
 

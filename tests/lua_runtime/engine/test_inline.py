@@ -57,6 +57,22 @@ def test_texts_are_rows_too_and_lists_nest(bench: Bench) -> None:
 
 
 @pytest.mark.covers("UI-VIEW-20")
+def test_a_row_knows_its_number_unless_it_has_one(bench: Bench) -> None:
+    bench.viewdefs(
+        App__DEFAULT='<ul ui-for="rows"><li><i ui-value="index"></i><button ui-action="..pick(index)">x</button></li></ul>'
+    )
+    bench.run(APP)
+    page = bench.open()
+    assert [row[1][0] for row in page.tree()[1][0][1][0][1:]] == [1, 2]
+
+    bench.run("table.remove(app.rows, 1) table.insert(app.rows, {index = 'own'})")
+    bench.send([numbers(page, "App.DEFAULT.for-0")[0], 1])
+
+    assert [row[1][0] for row in page.tree()[1][0][1][0][1:]] == [1, "own"]
+    assert bench.run("return app.picked") == 1
+
+
+@pytest.mark.covers("UI-VIEW-20")
 def test_a_part_is_there_while_its_condition_holds(bench: Bench) -> None:
     bench.viewdefs(
         App__DEFAULT='<p ui-if="open" class="big"><b ui-value="title"></b></p><input ui-if="picked > 1" ui-value="title">'

@@ -11,6 +11,7 @@ local SHAPE, NUMBER, UNSENT = record.SHAPE, record.NUMBER, record.UNSENT
 local lists = {}
 E.lists = lists
 local NOTHING = {}
+local numbers = E.paths.numbers
 
 -- The list to show, or an empty one if the value is no list. Of a long list with the same identity and length only the
 -- names are checked.
@@ -36,6 +37,7 @@ end
 -- Put an element into a row; returns whether the row has a new view.
 local function set_row(s, b, rows, i, element)
   rows.elements[i] = element
+  if b.inline and type(element) == "table" then numbers[element] = i end
   local meta = type(element) == "table" and getmetatable(element)
   if type(meta) == "table" and rawget(meta, "__eq") then rows.equates = true end
   local old = rows[i] or nil

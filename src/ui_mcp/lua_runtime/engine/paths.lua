@@ -45,6 +45,9 @@ local function compare(operator, a, b)
   return a >= b
 end
 
+-- Rows of `ui-for` → their number from 1, which is the path `index` of a row without such a field.
+local numbers = setmetatable({}, { __mode = "k" })
+
 local reader_source
 
 -- Lua source of an argument or side of a comparison: statements that prepare it, and the expression for its value. Paths
@@ -70,6 +73,7 @@ end
 
 local function step_source(e, from)
   if e.index then return format("v = rawget(%s, %d) ", from, e.index) end
+  if e.name == "index" then return format("do local row = %s v = row.index if v == nil then v = numbers[row] end end ", from) end
   if e.name then return format("v = %s[%q] ", from, e.name) end
   if e.args then return call_source(e, from) end
   if keywords[e.call] or not find(e.call, "^[%w_]+$") then return format("v = %s[%q](%s) ", from, e.call, from) end
@@ -126,13 +130,13 @@ local function parse(text)
 end
 
 -- A function from the object to the value at the path; paths with the same source share it.
-local HEAD = "local rawget, negate, compare = ... "
+local HEAD = "local rawget, negate, compare, numbers = ... "
 local readers = setmetatable({}, { __mode = "v" })
 local function reader(path)
   local f = readers[path.code]
   if not f then
     local code = HEAD .. "return function(o, here) local v if o == nil then return nil end " .. path.code .. "return v end"
-    f = load(code, "=path")(rawget, negate, compare)
+    f = load(code, "=path")(rawget, negate, compare, numbers)
     readers[path.code] = f
   end
   return f
@@ -173,7 +177,9 @@ function step(o, e, here)
   if e.index then return rawget(o, e.index) end
   if e.args then return o[e.call](o, unpack(values_of(e.args, here), 1, #e.args)) end
   if e.call then return o[e.call](o) end
-  return o[e.name]
+  local v = o[e.name]
+  if v == nil and e.name == "index" then return numbers[o] end
+  return v
 end
 
 -- Write to a path from `o`, or call the method at its end; raises on failure. Arguments are read from `here`.
@@ -194,4 +200,4 @@ local function write(path, o, value, access, here)
   else o[e.name] = value end
 end
 
-E.paths = { parse = parse, reader = reader, refusal = refusal, write = write, negate = negate, compare = compare }
+E.paths = { parse = parse, reader = reader, refusal = refusal, write = write, negate = negate, compare = compare, numbers = numbers }

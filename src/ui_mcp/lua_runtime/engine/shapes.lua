@@ -59,7 +59,7 @@ local function line(b)
   return format("do local o = up(s, %d) v = nil if o ~= nil then %send %send", b.path.ups, b.path.code, tail)
 end
 
-local HEAD = "local rawequal, rawget, changed, viewed, wrapped, branched, listed, data, up, negate, compare = ..."
+local HEAD = "local rawequal, rawget, changed, viewed, wrapped, branched, listed, data, up, negate, compare, numbers = ..."
 local ONE = { HEAD, "return function(s, o) local v, here = nil, o", "end" }
 local ROWS = {
   HEAD,
@@ -79,7 +79,10 @@ local function compile(shape, bindings, frame)
   local views = E.views
   local make = load(concat(code, "\n"), "=view " .. shape.key)
   local changed, viewed, wrapped, branched, listed = views.changed, views.viewed, views.wrapped, views.branched, views.listed
-  return make(rawequal, rawget, changed, viewed, wrapped, branched, listed, views.data, views.up, paths.negate, paths.compare), lines
+  local made = make(
+    rawequal, rawget, changed, viewed, wrapped, branched, listed, views.data, views.up, paths.negate, paths.compare, paths.numbers
+  )
+  return made, lines
 end
 
 -- The generated functions of one level: for a view, and for all rows of a list if they have no nested views.
