@@ -23,9 +23,10 @@ from ui_mcp.agent.conversation import Conversation, MakeLoop
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.orchestrator import InboxPage
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result

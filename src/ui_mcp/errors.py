@@ -320,6 +320,16 @@ class ModelError(AgentError):
     code = "model"
 
 
+class ContextOverflowError(ModelError):
+    """The request is longer than the model's context; `limit` is that context in tokens, 0 if it is not known."""
+
+    code = "context-overflow"
+
+    def __init__(self, message: str, limit: int = 0, **details: object) -> None:
+        super().__init__(message, **details)
+        self.limit = limit
+
+
 class UnknownToolError(UiMcpError):
     """No tool has this name."""
 

@@ -10,8 +10,9 @@ from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.timeline import replay
 from ui_mcp.toolkit.functions import FunctionToolset
 

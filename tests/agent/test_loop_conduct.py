@@ -12,11 +12,12 @@ from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.handlers import HEAD, Compact, EndTurn, Handler, Inject, UpstreamChanges
 from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import AssistantMessage, Message, ModelEvent, ModelRequest, ToolMessage, UserMessage
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.orchestrator import PollSettings
 from ui_mcp.agent.outcome import NULS, STORED, answered
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.tools import ControlTools, TurnControl
 from ui_mcp.errors import UnknownToolError
 from ui_mcp.jsontypes import JsonObject, loads
@@ -224,7 +225,8 @@ async def test_the_older_name_of_the_end_of_a_turn_can_be_listed_or_switched_off
 
 @pytest.mark.covers("R-UI-8")
 async def test_pieces_of_an_answer_are_outside_the_count() -> None:
-    script = ({"when": {"user": "."}, "emit": [{"say": "a long answer in pieces"}, {"call": "loop_yield_turn"}]},)
+    said = [{"say": "a long answer in pieces"}, {"call": "chat_assistant_post", "args": {"content": "done"}}]
+    script = ({"when": {"user": "."}, "emit": [*said, {"call": "loop_yield_turn"}]},)
     model, environment = Recorded(*script), Environment()
     async with talking(model, environment) as talk:
         with talk.news.watched() as news:
@@ -238,3 +240,32 @@ async def test_pieces_of_an_answer_are_outside_the_count() -> None:
     assert "".join(piece["text"] for piece in pieces) == "a long answer in pieces"
     assert not any("seq" in piece for piece in pieces)
     assert [frame["seq"] for frame in frames if "seq" in frame] == [1, 2]
+
+
+@pytest.mark.covers("R-LO-16")
+async def test_an_answer_nobody_would_see_is_asked_for_again() -> None:
+    script = (
+        {"when": {"user": "What is it"}, "emit": [{"say": "It is 42."}, {"call": "loop_yield_turn"}]},
+        {"when": {"user": "reaches"}, "emit": [{"call": "chat_assistant_post", "args": {"content": "It is 42."}}]},
+        YIELD,
+    )
+    model, environment = Recorded(*script), Environment()
+    async with talking(model, environment) as talk:
+        environment.say("What is it?")
+        await until(lambda: ends(talk) == 1)
+
+    assert [item["md"] for item in talk.journal.timeline.state.items if item["kind"] == "assistant_markdown"] == [
+        "It is 42."
+    ]
+
+
+@pytest.mark.covers("R-LO-16")
+async def test_a_model_that_insists_on_plain_text_is_quoted() -> None:
+    model, environment = Recorded({"emit": [{"say": "It is 42."}, {"call": "loop_yield_turn"}]}), Environment()
+    async with talking(model, environment) as talk:
+        environment.say("What is it?")
+        await until(lambda: ends(talk) == 1)
+
+    (notice,) = [item for item in talk.journal.timeline.state.items if item["kind"] == "notice"]
+    assert notice["text"].endswith("It had written: It is 42.")
+    assert len(model.requests) == 2

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import MemoryJournal, NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter, ReadProgress
-from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.orchestrator import InboxPage, PollSettings
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.errors import DeniedError, NotFoundError

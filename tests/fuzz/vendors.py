@@ -66,7 +66,7 @@ class Vendor:
         self.body, self._provider = GOOD[provider], provider
         settings = {"provider": provider, "api_base": url, "api_key": "k", "model": "m", "timeout_s": 30}
         self._models: list[Model] = [
-            choose_model(read(ModelSettings, settings), retries=0) for _ in ("fuzzed", "neighbour")
+            choose_model(read(ModelSettings, settings), attempts=1) for _ in ("fuzzed", "neighbour")
         ]
 
     async def take(self, case: bytes) -> None:

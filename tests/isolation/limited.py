@@ -47,7 +47,7 @@ async def calls(folder: Path, url: str) -> str:
 
 async def asks(url: str) -> str:
     settings = ModelSettings(provider="openai", api_base=f"{url}/stream", model="m", api_key="k")
-    answer: AsyncIterator[object] = choose_model(settings, retries=0).stream(ModelRequest([UserMessage("?")]))
+    answer: AsyncIterator[object] = choose_model(settings, attempts=1).stream(ModelRequest([UserMessage("?")]))
     return str([event async for event in answer])
 
 

@@ -60,6 +60,8 @@ class RequestedCall:
     client_id: str = ""
     implicit: bool = False
     """Whether the loop makes this call for a model that only wrote text."""
+    partial: str = ""
+    """Why the text that it posts is not whole, if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +111,11 @@ class Calls:
             for call_id, name, use in named
         ]
 
-    def implicit_post(self, tool: str, text: str) -> RequestedCall:
+    def implicit_post(self, tool: str, text: str, partial: str = "") -> RequestedCall:
         """Return the call that posts a text which the model wrote without a tool."""
         use = ToolUse("", tool, {"mime": "text/markdown", "content": text})
         (post,) = self.requested([use], VendorNames(()))
-        return replace(post, implicit=True)
+        return replace(post, implicit=True, partial=partial)
 
     def call_event(self, one: RequestedCall) -> NewEvent:
         """Return the event to write before a call is made."""
@@ -122,6 +124,8 @@ class Calls:
             data["client_id"] = one.client_id
         if one.implicit:
             data["implicit"] = True
+        if one.partial:
+            data["partial"] = one.partial
         return NewEvent("tool_call", {**data, "silent": True} if one.name in self._settings.silent else data)
 
     async def run_all(self, requested: Sequence[RequestedCall], background: TaskGroup) -> list[Outcome]:
@@ -261,10 +265,12 @@ class Calls:
                 "mime": arguments.get("mime", "text/markdown"),
                 "md": arguments.get("content", ""),
             }
+            if one.partial:
+                said["partial"] = one.partial
             # First, because the transcript assigns the next output to this message.
             events.insert(0, NewEvent("ui_message", said))
         return events
 
 
 def _requested(call: OpenCall) -> RequestedCall:
-    return RequestedCall(call.call_id, call.name, call.use, call.client_id, call.implicit)
+    return RequestedCall(call.call_id, call.name, call.use, call.client_id, call.implicit, call.partial)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 
 import anyio
 from anyio.abc import TaskStatus
@@ -9,14 +10,16 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from ui_mcp.agent.journal import Journal, NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.loop import Deltas, Loop
-from ui_mcp.agent.model import Usage
+from ui_mcp.agent.loop import Loop
+from ui_mcp.agent.model import Retrying, Usage
 from ui_mcp.agent.orchestrator import Inbox, Orchestrator, PollSettings
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.timeline import Delta, RunState, run_state
 from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
 
 BACKLOG = 1024
+CONTINUE = "[Your last answer was cut off. Continue it exactly where it ended; do not repeat what you wrote.]"
 
 
 class Broadcast:
@@ -58,7 +61,7 @@ class Conversation:
         self.name = name
         self.news = Broadcast()
         self.usage = Usage()
-        self._deltas = Deltas(self._piece, self._spent)
+        self._deltas = Deltas(self._piece, self._spent, self._retrying)
         self._orchestrator = Orchestrator(
             name,
             journal,
@@ -90,8 +93,11 @@ class Conversation:
         return self._orchestrator.journal
 
     async def resume(self) -> None:
-        """Begin a turn without a new message."""
-        await self.journal.write(NewEvent("resumed", {}))
+        """Begin a turn without a new message; an answer that was cut off is continued."""
+        said = [event for event in self.journal.events if event.type in {"assistant_text", "user_text"}]
+        cut_off = bool(said) and said[-1].data.get("partial")
+        continuing = [NewEvent("injected", {"text": CONTINUE})] if cut_off else []
+        await self.journal.write(*continuing, NewEvent("resumed", {}))
         self._orchestrator.wake()
 
     @property
@@ -183,6 +189,9 @@ class Conversation:
 
     def _piece(self, text: str) -> None:
         self.news.send({"type": "assistant_delta", "text": text})
+
+    def _retrying(self, retrying: Retrying) -> None:
+        self.news.send({"type": "retrying", **asdict(retrying)})
 
     def _spent(self, usage: Usage) -> None:
         self.usage = Usage(self.usage.input_tokens + usage.input_tokens, self.usage.output_tokens + usage.output_tokens)

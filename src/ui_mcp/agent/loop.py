@@ -7,25 +7,15 @@ from typing import Literal
 
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.calls import ApprovalLookup, Calls, CallSettings
+from ui_mcp.agent.calls import ApprovalLookup, Calls, CallSettings, RequestedCall
 from ui_mcp.agent.handlers import Handler, run_handlers
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.model import (
-    UNTRUSTED,
-    Model,
-    ModelRequest,
-    ReasoningDelta,
-    Stop,
-    TextDelta,
-    ToolOffer,
-    ToolUse,
-    Usage,
-    VendorNames,
-)
+from ui_mcp.agent.model import UNTRUSTED, Model, ToolUse, VendorNames
 from ui_mcp.agent.outcome import Outcome
+from ui_mcp.agent.sampler import Answer, Deltas, Sampler, SamplingSettings
 from ui_mcp.agent.tools import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, TurnControl
-from ui_mcp.agent.transcript import call_as_json, has_yielded, trimmed
+from ui_mcp.agent.transcript import call_as_json, has_yielded
 from ui_mcp.errors import UiMcpError
 from ui_mcp.isolation import message_of
 from ui_mcp.log import logger
@@ -34,6 +24,9 @@ from ui_mcp.toolkit.toolset import Combined, Toolset
 
 EndReason = Literal["yield", "abort", "limit", "error"]
 _log = logger("agent")
+Partial = Literal["stopped", "broken"]
+"""Why an answer is not whole: a person stopped it, or the model's server failed."""
+UNSEEN = "The assistant ended its turn without a message to you. It had written: {text}"
 REMINDER = "Nothing you write outside a tool call reaches the person. Post with {post}, and end your turn with {end}."
 
 
@@ -61,21 +54,6 @@ class LoopSettings:
     """Whether results of tools are marked as untrusted for the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deltas:
-    """Callbacks for the parts of a streaming answer; for display only, the journal gets the whole answer."""
-
-    text: Callable[[str], None] = lambda _: None
-    usage: Callable[[Usage], None] = lambda _: None
-
-
-@dataclass(slots=True)
-class _Answer:
-    text: str = ""
-    uses: tuple[ToolUse, ...] = ()
-    stop: Stop = Stop("end")
-
-
 class Loop:
     """Runs turns for one agent."""
 
@@ -91,18 +69,16 @@ class Loop:
         handlers: Sequence[Handler] = (),
         audited: Callable[[Toolset], Toolset] = lambda tools: tools,
     ) -> None:
-        self._model = model
         self._writer = writer
         self._settings = settings
-        self._deltas = deltas
         self._control = TurnControl()
-        self._call = Call(principal=settings.principal)
-        self._tools = Combined([audited(ControlTools(self._control, settings.legacy)), tools])
         self._handlers = handlers
-        self._seen = 0
+        call = Call(principal=settings.principal)
+        offered = Combined([audited(ControlTools(self._control, settings.legacy)), tools])
+        self._sampler = Sampler(model, offered, writer, _sampling(settings), deltas=deltas, call=call)
         silent = settings.posts | {YIELD, *YIELD_SPELLINGS}
-        call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, self._call, settings.marks)
-        self._calls = Calls(self._tools, writer, call_settings, approvals)
+        call_settings = CallSettings(settings.posts, silent, settings.max_result_chars, call, settings.marks)
+        self._calls = Calls(offered, writer, call_settings, approvals)
 
     async def turn(self, news: Callable[[], Awaitable[object]], background: TaskGroup) -> EndReason:
         """Run until the turn ends; `news` writes new messages of people to the journal.
@@ -110,7 +86,7 @@ class Loop:
         Calls that wait for an approval outlive the turn in `background` if a person writes meanwhile.
         """
         self._control.yielded = False
-        self._seen = len(self._writer.events)
+        self._sampler.seen = len(self._writer.events)
         guards = _Guards(self._settings)
         answered = await self._calls.finish_open(background)
         if answered or has_yielded(self._writer.events, {YIELD, *YIELD_SPELLINGS}):
@@ -120,15 +96,14 @@ class Loop:
             if await run_handlers(self._handlers, self._writer):
                 return await self._end("yield")
             try:
-                answer, names = await self._sample()
+                answer, names = await self._sampler.sample()
             except Exception as error:  # noqa: BLE001 - an error of the model ends its turn only, not the agent
+                await self._keep_partial("broken", background)
                 return await self._end("error", _error_text(error), error)
             outcomes = await self._act(answer, names, background)
-            if self._control.yielded:
-                return await self._end("yield")
             if any(outcome.aborts for outcome in outcomes):
                 return await self._end("abort", "The turn was ended by a denial.")
-            if not answer.uses and await self._only_text():
+            if await self._is_over(answer, guards):
                 return await self._end("yield")
             if stopped := guards.after(answer.uses, outcomes):
                 return await self._end("limit", stopped)
@@ -137,44 +112,18 @@ class Loop:
         """Wait again, after a restart, for approvals of calls that the conversation continues without."""
         await self._calls.resume(background)
 
-    async def end_aborted(self) -> None:
-        """Record that the turn was stopped by a person, and cancel its pending approvals."""
+    async def end_aborted(self, background: TaskGroup) -> None:
+        """Record that the turn was stopped by a person, with what it had said, and cancel its pending approvals."""
+        await self._keep_partial("stopped", background)
         await self._writer.write(*await self._calls.abort_open(), self._ended("abort"))
 
-    async def _sample(self) -> tuple[_Answer, VendorNames]:
-        listed = await self._tools.tools(self._call)
-        names = VendorNames(tool.name for tool in listed)
-        self._seen = len(self._writer.events)  # later messages are not in this request
-        request = ModelRequest(
-            messages=trimmed(self._writer.transcript.messages(), self._settings.max_context_tokens),
-            system=f"{self._settings.system}\n{UNTRUSTED}" if self._settings.marks else self._settings.system,
-            tools=[ToolOffer(names.out(tool.name), tool.description, tool.input_schema) for tool in listed],
-            tool_choice="required" if self._settings.text_policy == "tool_only" else "auto",
-            max_output_tokens=self._settings.max_output_tokens,
-        )
-        answer = _Answer()
-        async for event in self._model.stream(request):
-            match event:
-                case TextDelta(text):
-                    answer.text += text
-                    self._deltas.text(text)
-                case ToolUse():
-                    answer.uses = (*answer.uses, event)
-                case Usage():
-                    self._deltas.usage(event)
-                case Stop():
-                    answer.stop = event
-                case ReasoningDelta():
-                    pass
-        return answer, names
-
-    async def _act(self, answer: _Answer, names: VendorNames, background: TaskGroup) -> list[Outcome]:
+    async def _act(self, answer: Answer, names: VendorNames, background: TaskGroup) -> list[Outcome]:
         requested = self._calls.requested(answer.uses, names)
         said = {
             "text": answer.text,
             "calls": [call_as_json(one.call_id, one.use) for one in requested],
             "provider_data": answer.stop.provider_data,
-            "seen": self._seen,
+            "seen": self._sampler.seen,
         }
         if not requested and self._settings.text_policy == "implicit_post" and answer.text.strip():
             requested = [self._calls.implicit_post(self._settings.post_tool, answer.text)]
@@ -182,24 +131,62 @@ class Loop:
         await self._writer.write(NewEvent("assistant_text", said), *(self._calls.call_event(one) for one in requested))
         return await self._calls.run_all(requested, background) if requested else []
 
-    async def _only_text(self) -> bool:
-        """Handle an answer without calls; return whether it ends the turn."""
+    async def _keep_partial(self, partial: Partial, background: TaskGroup) -> None:
+        """Keep the text of an interrupted answer: for the model, and for the person who has read it already.
+
+        Calls in it are dropped: they may not be whole.
+        """
+        answer = self._sampler.take_partial()
+        if answer is None or not answer.text.strip():
+            return
+        said = {"text": answer.text, "calls": [], "provider_data": {}, "seen": self._sampler.seen, "partial": partial}
+        posts: list[RequestedCall] = []
         if self._settings.text_policy == "implicit_post":
+            posts = [self._calls.implicit_post(self._settings.post_tool, answer.text, partial)]
+        await self._writer.write(NewEvent("assistant_text", said), *(self._calls.call_event(one) for one in posts))
+        if posts:
+            await self._calls.run_all(posts, background)
+
+    async def _is_over(self, answer: Answer, guards: "_Guards") -> bool:
+        """Return whether an answer ends the turn; one whose text nobody would see is asked for again."""
+        if self._settings.text_policy == "implicit_post":
+            return self._control.yielded or not answer.uses
+        unseen = bool(answer.text.strip()) and not self._has_posted()
+        if answer.uses and not (self._control.yielded and unseen):
+            return self._control.yielded
+        if self._control.yielded and guards.reminded:
+            await self._writer.write(NewEvent("notice", {"level": "warning", "text": UNSEEN.format(text=answer.text)}))
             return True
+        self._control.yielded, guards.reminded = False, True
         reminder = REMINDER.format(post=self._settings.post_tool, end=YIELD)
         await self._writer.write(NewEvent("injected", {"text": reminder}))
         return False
+
+    def _has_posted(self) -> bool:
+        """Return whether a message was posted in this turn."""
+        opened = self._writer.progress.turn
+        return any(event.type == "ui_message" and event.id > opened for event in reversed(self._writer.events))
 
     async def _end(self, reason: EndReason, notice: str | None = None, cause: Exception | None = None) -> EndReason:
         if notice:
             unexpected = None if isinstance(cause, UiMcpError) else cause
             _log.warning("agent %s: %s", self._writer.agent, notice, exc_info=unexpected)
-        notices = [NewEvent("notice", {"level": "warning", "text": notice})] if notice else []
+        level = "error" if reason == "error" else "warning"
+        notices = [NewEvent("notice", {"level": level, "text": notice})] if notice else []
         await self._writer.write(*notices, self._ended(reason))
         return reason
 
     def _ended(self, reason: EndReason) -> NewEvent:
-        return NewEvent("ui_end_turn", {"reason": reason, "seen": self._seen})
+        return NewEvent("ui_end_turn", {"reason": reason, "seen": self._sampler.seen})
+
+
+def _sampling(settings: LoopSettings) -> SamplingSettings:
+    return SamplingSettings(
+        system=f"{settings.system}\n{UNTRUSTED}" if settings.marks else settings.system,
+        tool_choice="required" if settings.text_policy == "tool_only" else "auto",
+        max_context_tokens=settings.max_context_tokens,
+        max_output_tokens=settings.max_output_tokens,
+    )
 
 
 def _error_text(error: Exception) -> str:
@@ -215,6 +202,8 @@ class _Guards:
         self._samplings = 0
         self._denials = 0
         self._text_only = 0
+        self.reminded = False
+        """Whether the model was reminded in this turn that text outside its messages is not seen."""
 
     def after(self, uses: Sequence[ToolUse], outcomes: Sequence[Outcome]) -> str | None:
         """Count one round; return the reason to end the turn, or None."""

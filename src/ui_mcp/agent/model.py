@@ -106,7 +106,18 @@ class Stop:
     provider_data: JsonObject = field(default_factory=dict)
 
 
-ModelEvent = TextDelta | ReasoningDelta | ToolUse | Usage | Stop
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The request failed and is sent again after `seconds`; for display only."""
+
+    reason: str
+    seconds: float
+    attempt: int
+    """Number of the request that will be sent: 2 for the first retry."""
+    attempts: int
+
+
+ModelEvent = TextDelta | ReasoningDelta | ToolUse | Usage | Stop | Retrying
 
 
 class Model(Protocol):

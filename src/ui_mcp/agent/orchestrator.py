@@ -194,7 +194,7 @@ class Orchestrator:
             with CancelScope() as self._turn:
                 await loop.turn(lambda: self._drain(writer), tasks)
             if self._turn.cancelled_caught:
-                await loop.end_aborted()
+                await loop.end_aborted(tasks)
         finally:
             self._turn = None
 

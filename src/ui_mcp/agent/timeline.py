@@ -218,7 +218,7 @@ class Timeline:
 
 
 _USER = ("message_id", "mime", "text", "client_id")
-_ASSISTANT = ("message_id", "mime", "md")
+_ASSISTANT = ("message_id", "mime", "md", "partial")
 _TOOL = ("call_id", "name", "args", "decision", "approval_id")
 _APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at", "request", "risk")
 _DECIDER = ("decided_by", "reason")

@@ -88,6 +88,8 @@ class OpenCall:
     """For a post: the id that makes repeating it idempotent."""
     implicit: bool = False
     """Whether the loop made this call for a model that only wrote text."""
+    partial: str = ""
+    """Why the text that it posts is not whole, if it is not."""
 
 
 @dataclass(slots=True)
@@ -105,6 +107,8 @@ class _State:
     """Calls that wait for an approval while the conversation continues."""
     held: list[tuple[Message, str]] = field(default_factory=list)
     """User messages that arrived while calls ran; vendors require the results of the calls first."""
+    compacted: list[tuple[list[Message], list[list[str]]]] = field(default_factory=list)
+    """Messages and sources before each compaction, for a rewind to an item of that time."""
 
 
 class Transcript:
@@ -128,6 +132,10 @@ class Transcript:
         ]
         return [*state.messages, *missing, *(message for message, _ in state.held)]
 
+    def before_question(self) -> list[Message]:
+        """Return the messages that a compaction would replace: those before the last message of a person."""
+        return self._state.messages[: _last_question(self._state)]
+
     def open_calls(self) -> list[OpenCall]:
         """Return the calls without an outcome, in call order."""
         return list(self._state.open.values())
@@ -146,7 +154,7 @@ def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
                 done.add(event.data["call_id"])
             case "tool_call" if event.data["name"] in yields and event.data["call_id"] in done:
                 return True
-            case "assistant_text" | "ui_end_turn" | "rewind":
+            case "assistant_text" | "injected" | "ui_end_turn" | "rewind":
                 return False
     return False
 
@@ -183,7 +191,8 @@ def _take_call(state: _State, kind: str, data: JsonObject) -> None:
         if call is None and data.get("implicit"):
             call = OpenCall(call_id, ToolUse("", data["name"], data["args"]), implicit=True)
         if call is not None:
-            state.open[call_id] = replace(call, name=data["name"], client_id=data.get("client_id", ""))
+            own = {"client_id": data.get("client_id", ""), "partial": data.get("partial", "")}
+            state.open[call_id] = replace(call, name=data["name"], **own)
     elif call is None:
         if waited := state.deferred.pop(call_id, None):
             _append_or_hold(state, UserMessage(DEFERRED.format(name=waited.name, text=_read(data))), "")
@@ -237,26 +246,46 @@ def _append_or_hold(state: _State, message: Message, source: str) -> None:
         _append(state, message, [source])
 
 
+def _last_question(state: _State) -> int:
+    asked = [at for at, items in enumerate(state.sources) if items[0].startswith("u:")]
+    return asked[-1] if asked else len(state.sources)
+
+
 def _compact(state: _State, summary: str) -> None:
     """Replace the messages before the last message of a person by a summary."""
-    asked = [at for at, items in enumerate(state.sources) if items[0].startswith("u:")]
-    kept = slice(asked[-1], None) if asked else slice(len(state.sources), None)
-    state.messages = [UserMessage(summary), *state.messages[kept]]
-    state.sources = [[""], *state.sources[kept]]
+    kept = _last_question(state)
+    state.compacted.append((state.messages, state.sources))
+    state.messages = [UserMessage(summary), *state.messages[kept:]]
+    state.sources = [[""], *state.sources[kept:]]
 
 
 def _cut(state: _State, item: str) -> None:
-    at = next((at for at, items in enumerate(state.sources) if item in items), None)
+    sources = [source for _, source in state.held]
+    if item in sources:
+        del state.held[sources.index(item) :]
+        return
+    if _position(state.sources, item) is None:
+        _undo_compaction(state, item)
+    at = _position(state.sources, item)
     if at is not None:
         later = list(zip(state.messages[at:], state.sources[at:], strict=True))
         del state.messages[at:], state.sources[at:]
         _keep_before(state, item, later)
         state.open.clear()
         state.held.clear()
-    else:
-        sources = [source for _, source in state.held]
-        if item in sources:
-            del state.held[sources.index(item) :]
+
+
+def _position(sources: Sequence[Sequence[str]], item: str) -> int | None:
+    return next((at for at, items in enumerate(sources) if item in items), None)
+
+
+def _undo_compaction(state: _State, item: str) -> None:
+    """Bring back the messages of the time of an item, if it was compacted."""
+    for at, (messages, sources) in reversed(list(enumerate(state.compacted))):
+        if _position(sources, item) is not None:
+            state.messages, state.sources = messages, sources
+            del state.compacted[at:]
+            return
 
 
 def _keep_before(state: _State, item: str, later: Sequence[tuple[Message, list[str]]]) -> None:

@@ -11,12 +11,13 @@ import pytest
 from agent.models.vendor import Vendor
 from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserMessage
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.openai import OpenAiModel
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.errors import ModelError
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call
@@ -109,7 +110,7 @@ every = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 
 
 def model_at(served: Vendor, dialect: Dialect, idle: float = 60.0) -> Model:
-    return dialect.make(ModelHttp(Endpoint(served.url, retries=2, first_wait=0.001, idle_seconds=idle)))
+    return dialect.make(ModelHttp(Endpoint(served.url, attempts=3, first_wait=0.001, idle_seconds=idle)))
 
 
 async def ask(model: Model) -> list[ModelEvent]:
@@ -163,6 +164,28 @@ async def test_nothing_is_asked_again_once_an_answer_has_begun(served: Vendor, d
     with pytest.raises(ModelError, match="fell silent"):
         await ask(model_at(served, dialect, idle=2.0))
     assert len(served.asked) == 2
+
+
+@every
+@pytest.mark.covers("R-MP-5")
+async def test_a_connection_that_ends_within_an_answer_is_not_called_unreachable(
+    served: Vendor, dialect: Dialect
+) -> None:
+    served.breaks_off(*dialect.begun, names=dialect.names)
+
+    with pytest.raises(ModelError, match="broke off in the middle of its answer"):
+        await ask(model_at(served, dialect))
+    assert len(served.asked) == 1
+
+
+@every
+@pytest.mark.covers("R-MP-5")
+async def test_a_pause_longer_than_anyone_waits_ends_the_attempts(served: Vendor, dialect: Dialect) -> None:
+    served.refuses(429, "slow down", retry_after="3600")
+
+    with pytest.raises(ModelError, match="It asks for a pause of 3600 s"):
+        await ask(model_at(served, dialect))
+    assert len(served.asked) == 1
 
 
 @every

@@ -12,6 +12,7 @@ from ui_mcp.agent.model import (
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
+    Retrying,
     Stop,
     TextDelta,
     ToolMessage,
@@ -233,7 +234,12 @@ async def test_busy_servers_are_tried_again_and_hopeless_ones_are_not(served: Ve
     served.refuses(503, "not yet")
     served.streams(chunk({"content": "hi"}, "stop"), "[DONE]")
 
-    assert await ask(OpenAiModel("m", served.url, http=quick(served))) == [TextDelta("hi"), Stop("end")]
+    first, second, *answer = await ask(OpenAiModel("m", served.url, http=quick(served)))
+
+    assert answer == [TextDelta("hi"), Stop("end")]
+    assert first == Retrying("The model server answered 429: slow down", 0.0, 2, 6)
+    assert isinstance(second, Retrying)
+    assert (second.reason, second.attempt) == ("The model server answered 503: not yet", 3)
     assert len(served.asked) == 3
 
     served.answers.clear()
@@ -253,7 +259,7 @@ async def test_an_answer_that_breaks_off_is_an_error(served: Vendor) -> None:
 
 @pytest.mark.covers("R-MP-5")
 async def test_a_server_that_is_not_there_is_named() -> None:
-    http = ModelHttp(Endpoint("http://127.0.0.1:9", retries=1, first_wait=0.001))
+    http = ModelHttp(Endpoint("http://127.0.0.1:9", attempts=2, first_wait=0.001))
 
     with pytest.raises(ModelError, match=r"Cannot reach the model server at http://127\.0\.0\.1:9"):
         await ask(OpenAiModel("m", "unused", http=http))

@@ -45,6 +45,11 @@ class Vendor:
         self.streams(*events, names=names)
         self.answers[-1].append(None)
 
+    def breaks_off(self, *events: Any, names: bool = False) -> None:
+        """Begin an answer and close the connection."""
+        self.streams(*events, names=names)
+        self.answers[-1].append(ConnectionError("the test ends the answer here"))
+
     async def answer(self, request: Request) -> Response:
         self.asked.append(await request.json())
         self.paths.append(f"{request.url.path}?{request.url.query}".rstrip("?"))
@@ -58,6 +63,8 @@ class Vendor:
 
         async def lines() -> AsyncIterator[str]:
             for line in answer:
+                if isinstance(line, ConnectionError):
+                    raise line
                 if line is None:
                     await anyio.sleep(30)
                     return

@@ -19,7 +19,7 @@ export interface ActivityOptions {
 export function followActivity({ conversation, credential, review }: ActivityOptions, changed: (activity: ActivityByMessage) => void): () => void {
   const timeline = new Timeline();
   const drawn = new Map<string, { readonly item: Item; readonly element: HTMLElement }>();
-  const actions: ItemActions = { edit: null, again: null, decide: null, review };
+  const actions: ItemActions = { edit: null, again: null, resume: null, decide: null, review };
   const element = (item: Item): HTMLElement => {
     const known = drawn.get(item.id);
     if (known?.item === item) {

@@ -94,6 +94,8 @@ export const api = {
   selection: (id: string): Promise<Selection> => request(`${pathOf(id)}/tools`),
   select: (id: string, chosen: Selection): Promise<Selection> => request(`${pathOf(id)}/tools`, "PUT", chosen),
   stop: (id: string): Promise<unknown> => request("/api/chat/stop", "POST", { conversation_id: id }),
+  /** Begin a turn without a message; an answer that was cut off is continued. */
+  resume: (id: string): Promise<unknown> => request(`/agents/${encodeURIComponent(id)}/resume`, "POST"),
   edit: (id: string, index: number, content: string): Promise<unknown> => request(`${pathOf(id)}/messages/${index}`, "PUT", { content }),
   regenerate: (id: string, index: number): Promise<unknown> => request(`${pathOf(id)}/regenerate`, "POST", { from_index: index }),
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>

@@ -12,6 +12,7 @@ export type Frame =
   | { readonly type: "run_status"; readonly run: string }
   | { readonly type: "assistant_delta"; readonly text: string }
   | { readonly type: "usage"; readonly input_tokens: number; readonly output_tokens: number }
+  | { readonly type: "retrying"; readonly reason: string; readonly seconds: number; readonly attempt: number; readonly attempts: number }
   | { readonly type: "error"; readonly message: string }
   | { readonly type: "heartbeat" };
 

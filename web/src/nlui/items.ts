@@ -10,6 +10,8 @@ export interface ItemActions {
   /** Replace the text of a message; resolves when the server has accepted it. */
   readonly edit: ((item: Item, text: string) => Promise<void>) | null;
   readonly again: ((item: Item) => void) | null;
+  /** Let the model continue an answer that was cut off. */
+  readonly resume: (() => void) | null;
   readonly decide: ((item: Item, reply: Readonly<Record<string, unknown>>) => void) | null;
   /** Open the card of an approval. */
   readonly review: ((item: Item) => void) | null;
@@ -31,11 +33,15 @@ const STATUS_TEXT: Readonly<Record<string, string>> = {
   denied: "not allowed",
   aborted: "interrupted",
 };
+const PARTIAL_TEXT: Readonly<Record<string, string>> = { stopped: "Stopped", broken: "Broken off" };
 const SCOPES: readonly (readonly [string, string])[] = [
   ["Approve once", "once"],
   ["For this session", "session"],
   ["Always", "always"],
 ];
+
+/** How long a button says that it has copied. */
+const COPIED_MS = 1_500;
 
 /** Longer arguments scroll. */
 const MOST_ROWS = 20;
@@ -45,7 +51,7 @@ export function itemView(item: Item, actions: ItemActions): ItemView {
     case "user_message":
       return { element: userMessage(item, actions), label: "You" };
     case "assistant_markdown":
-      return { element: make("div.nlui-item", {}, make("div.nlui-bubble.chat-body", {}, richMarkdown(item.md ?? ""))), label: "Assistant" };
+      return { element: answer(item, actions), label: item.partial ? `Assistant, ${PARTIAL_TEXT[item.partial] ?? ""}` : "Assistant" };
     case "tool":
       return { element: tool(item, actions), label: `Tool ${item.name ?? ""}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
     case "approval":
@@ -53,8 +59,32 @@ export function itemView(item: Item, actions: ItemActions): ItemView {
     case "end_turn":
       return { element: make("p.nlui-item.nlui-notice", {}, endText(item)), label: "End of turn" };
     default:
-      return { element: make(item.level === "info" ? "p.nlui-item.nlui-notice" : "p.nlui-item.nlui-notice.nlui-warning", {}, item.text ?? ""), label: "Notice" };
+      return { element: notice(item), label: item.level === "error" ? "Error" : "Notice" };
   }
+}
+
+function answer(item: Item, { resume }: ItemActions): HTMLElement {
+  const whole = make("div.nlui-item", {}, make("div.nlui-bubble.chat-body", {}, richMarkdown(item.md ?? "")));
+  const acts = [
+    ...(item.partial ? [make("span.nlui-dim", {}, PARTIAL_TEXT[item.partial] ?? "")] : []),
+    copyButton(() => item.md ?? ""),
+    ...(item.partial && resume ? [button("Continue", resume, "nlui-small")] : []),
+  ];
+  whole.append(make(item.partial ? "div.nlui-acts.nlui-cut-off" : "div.nlui-acts", {}, ...acts));
+  return whole;
+}
+
+function notice(item: Item): HTMLElement {
+  const level = { info: "", error: ".nlui-failed" }[item.level ?? ""] ?? ".nlui-warning";
+  return make(`p.nlui-item.nlui-notice${level}`, item.level === "error" ? { role: "alert" } : {}, item.text ?? "");
+}
+
+function copyButton(text: () => string): HTMLElement {
+  const copy = button("Copy", () => {
+    void navigator.clipboard.writeText(text()).then(() => (copy.textContent = "Copied"), () => (copy.textContent = "Not allowed"));
+    setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
+  }, "nlui-small");
+  return copy;
 }
 
 function userMessage(item: Item, actions: ItemActions): HTMLElement {
@@ -64,6 +94,7 @@ function userMessage(item: Item, actions: ItemActions): HTMLElement {
   const read = (): void => {
     const { edit, again } = actions;
     row.replaceChildren(
+      copyButton(() => item.text ?? ""),
       ...(edit ? [button("Edit", write, "nlui-small")] : []),
       ...(again ? [button("Ask again", () => again(item), "nlui-small")] : []),
     );

@@ -40,6 +40,7 @@ const view = log(
   {
     edit: (item, text) => act(api.edit(open, indexOf(item), text)),
     again: (item) => void act(api.regenerate(open, indexOf(item))),
+    resume: () => void act(api.resume(open)),
     decide: (_, reply) => void act(api.answer(open, reply)),
     review: null,
     app: (item) => (calledBy(item).name in apps ? () => appView.open(open, item) : null),
@@ -120,6 +121,9 @@ function onFrame(frame: Frame): void {
     case "assistant_delta":
       typed += frame.text;
       break;
+    case "retrying":
+      showStatus(`${frame.reason}. Trying again in ${String(Math.max(1, Math.round(frame.seconds)))} s, ${String(frame.attempt)} of ${String(frame.attempts)}`);
+      return;
     case "usage":
       panel.showUsage(frame.input_tokens, frame.output_tokens);
       return;

@@ -21,6 +21,8 @@ export interface Item {
   readonly decision?: string;
   readonly reason?: string;
   readonly level?: string;
+  /** Why an answer is not whole: `stopped` or `broken`. */
+  readonly partial?: string;
 }
 
 export type Op =

@@ -3,7 +3,7 @@ import { type ItemActions, itemView } from "../../src/nlui/items";
 import type { Item } from "../../src/nlui/state";
 import { buttonIn } from "../person/approval";
 
-const NONE: ItemActions = { edit: null, again: null, decide: null, review: null };
+const NONE: ItemActions = { edit: null, again: null, resume: null, decide: null, review: null };
 const item = (more: Partial<Item>): Item => ({ id: "i", kind: "notice", ...more });
 
 describe("a message of the user", () => {
@@ -20,7 +20,7 @@ describe("a message of the user", () => {
       return field;
     };
     open().dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
-    expect([element.querySelector("textarea"), element.textContent]).toEqual([null, "show the ordersEdit"]);
+    expect([element.querySelector("textarea"), element.textContent]).toEqual([null, "show the ordersCopyEdit"]);
     const field = open();
     expect(field.value).toBe("show the *orders*");
     field.value = " other ";
@@ -37,8 +37,8 @@ describe("a message of the user", () => {
     expect(again).toEqual(["i"]);
   });
 
-  test("has no buttons where the page offers no actions", () => {
-    expect(itemView(message, NONE).element.querySelector("button")).toBeNull();
+  test("can only be copied where the page offers no actions", () => {
+    expect([...itemView(message, NONE).element.querySelectorAll("button")].map((one) => one.textContent)).toEqual(["Copy"]);
   });
 });
 
@@ -103,4 +103,26 @@ test("answers, ends of turns and notices are text", () => {
   expect(itemView(item({ kind: "assistant_markdown", md: "**hi**" }), NONE).element.querySelector("strong")?.textContent).toBe("hi");
   expect(itemView(item({ kind: "end_turn", reason: "abort" }), NONE).element.textContent).toBe("Stopped.");
   expect(itemView(item({ text: "careful", level: "warning" }), NONE).element.className).toContain("nlui-warning");
+});
+
+describe("an answer that is not whole", () => {
+  const cut = item({ kind: "assistant_markdown", md: "First half,", partial: "stopped" });
+
+  test("says so and can be continued", () => {
+    let resumed = 0;
+    const { element, label } = itemView(cut, { ...NONE, resume: () => { resumed++; } });
+    buttonIn(element, "Continue").click();
+    expect([label, resumed, element.textContent]).toEqual(["Assistant, Stopped", 1, "First half,StoppedCopyContinue"]);
+  });
+
+  test("offers nothing of that where turns cannot be begun", () => {
+    expect(itemView(cut, NONE).element.textContent).toBe("First half,StoppedCopy");
+  });
+});
+
+describe("a notice", () => {
+  test("of an error is an alert, of a compaction is not", () => {
+    const [failed, told] = ["error", "info"].map((level) => itemView(item({ level, text: "It says\nwhy" }), NONE));
+    expect([failed?.element.getAttribute("role"), failed?.label, told?.element.getAttribute("role"), told?.label]).toEqual(["alert", "Error", null, "Notice"]);
+  });
 });

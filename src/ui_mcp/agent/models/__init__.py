@@ -128,8 +128,8 @@ class ChosenModel:
         await self._http.close()
 
 
-def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: int = 5) -> ChosenModel:
-    """Return the configured model, to be closed by the caller; requests are retried up to `retries` times.
+def choose_model(settings: ModelSettings, proxy: str | None = None, *, attempts: int = 6) -> ChosenModel:
+    """Return the configured model, to be closed by the caller; a request is sent up to `attempts` times.
 
     Raises:
         ConfigError: `llm.model` is missing, or the script is invalid.
@@ -138,6 +138,6 @@ def choose_model(settings: ModelSettings, proxy: str | None = None, *, retries: 
     if provider.services[0].api_base and not settings.model:
         raise ConfigError("llm.model is missing: name the model to use")
     base, headers = provider.base(settings), provider.headers(settings.api_key)
-    endpoint = Endpoint(base, headers, idle_seconds=settings.timeout_s, retries=retries, proxy=proxy)
+    endpoint = Endpoint(base, headers, idle_seconds=settings.timeout_s, attempts=attempts, proxy=proxy)
     http = ModelHttp(endpoint)
     return ChosenModel(provider.make(settings, http), http)

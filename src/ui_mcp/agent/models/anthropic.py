@@ -10,6 +10,7 @@ from ui_mcp.agent.model import (
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
+    Retrying,
     Stop,
     StopReason,
     TextDelta,
@@ -20,7 +21,8 @@ from ui_mcp.agent.model import (
 )
 from ui_mcp.agent.models import Provider, Service
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, read_arguments
-from ui_mcp.agent.models.shapes import amount, complaint, position, record, text, tool_use
+from ui_mcp.agent.models.refusal import reported
+from ui_mcp.agent.models.shapes import amount, position, record, text, tool_use
 from ui_mcp.errors import ModelError
 from ui_mcp.jsontypes import JsonObject
 
@@ -47,7 +49,7 @@ class AnthropicModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         answer = _Answer()
         async for event in self._http.post("/v1/messages", request_body(self._model, request)):
-            for piece in answer.take(event):
+            for piece in [event] if isinstance(event, Retrying) else answer.take(event):
                 yield piece
         yield answer.stop()
 
@@ -160,7 +162,7 @@ class _Answer:
             case "message_delta":
                 return self._close(data)
             case "error":
-                raise ModelError(f"The model server reported: {complaint(data.get('error') or 'an error')}")
+                raise reported(data.get("error") or "an error")
         return ()
 
     def _block(self, data: JsonObject) -> _Block:

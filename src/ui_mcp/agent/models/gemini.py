@@ -9,6 +9,7 @@ from ui_mcp.agent.model import (
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
+    Retrying,
     Stop,
     StopReason,
     TextDelta,
@@ -19,6 +20,7 @@ from ui_mcp.agent.model import (
 )
 from ui_mcp.agent.models import Provider, Service, shapes
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
+from ui_mcp.agent.models.refusal import complaint, reported
 from ui_mcp.agent.models.shapes import amount, record
 from ui_mcp.errors import ModelError
 from ui_mcp.jsontypes import Json, JsonObject, loads
@@ -53,7 +55,7 @@ class GeminiModel:
         answer = _Answer()
         path = f"/models/{self._model}:streamGenerateContent?alt=sse"
         async for event in self._http.post(path, body):
-            for piece in answer.take(event.json()):
+            for piece in [event] if isinstance(event, Retrying) else answer.take(event.json()):
                 yield piece
         for piece in answer.finish():
             yield piece
@@ -170,9 +172,9 @@ class _Answer:
     def take(self, event: Json) -> list[ModelEvent]:
         chunk = record(event, "a piece")
         if chunk.get("error"):
-            raise ModelError(f"The model server reported: {shapes.complaint(chunk['error'])}")
+            raise reported(chunk["error"])
         if blocked := record(chunk.get("promptFeedback"), "promptFeedback").get("blockReason"):
-            raise ModelError(f"The model server refused the request: {shapes.complaint(blocked)}")
+            raise ModelError(f"The model server refused the request: {complaint(blocked)}")
         events: list[ModelEvent] = []
         for given in shapes.listed(chunk.get("candidates"), "candidates"):
             candidate = record(given, "a candidate")

@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from time import time
+from time import monotonic, time
 
 import anyio
 import httpx2
 
-from ui_mcp.errors import ModelError
+from ui_mcp.agent.model import Retrying
+from ui_mcp.agent.models.refusal import refused
+from ui_mcp.errors import ContextOverflowError, ModelError
 from ui_mcp.http_client import open_client
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
@@ -59,17 +61,14 @@ def _attempts(text: str) -> list[str]:
 
 RETRIED = frozenset({408, 409, 425, 429, *range(500, 600)})
 LONGEST_WAIT = 60.0
+RETRY_SECONDS = 150.0
+"""Longest time for all attempts at one request together, until the answer begins."""
 MAX_LINE = 16 * 1024 * 1024
 MAX_ANSWER = 64 * 1024 * 1024
 DRAIN_SECONDS = 0.25
 """How long a response may stay open after its last event; a response read to its end leaves a connection to reuse."""
 
-HINTS = {
-    401: "Check llm.api_key, and the variable it comes from.",
-    403: "Check that llm.api_key may use this model.",
-    404: "Check llm.model and llm.api_base.",
-    429: "It limits how often it may be asked, or the credit is used up; try again later.",
-}
+BROKEN_OFF = "The model server broke off in the middle of its answer\nAsk again, or let it continue."
 
 _log = logger("agent.model")
 
@@ -83,7 +82,8 @@ class Endpoint:
     connect_seconds: float = 10.0
     idle_seconds: float = 60.0
     """Longest time between two chunks of an answer."""
-    retries: int = 5
+    attempts: int = 6
+    """How often a request is sent at most."""
     first_wait: float = 0.5
     proxy: str | None = None
 
@@ -114,15 +114,16 @@ class ModelHttp:
         self._endpoint = endpoint
         self._client: httpx2.AsyncClient | None = None
 
-    async def post(self, path: str, body: JsonObject, end: str = "") -> AsyncIterator[ServerEvent]:
+    async def post(self, path: str, body: JsonObject, end: str = "") -> AsyncIterator[ServerEvent | Retrying]:
         """Send `body` and yield the events of the response, up to one whose data is `end`.
 
-        It is sent again only until the first event was yielded.
+        It is sent again only until the first event of the response; each time a `Retrying` says so before.
 
         Raises:
             ModelError: the vendor refused, or all retries failed.
         """
-        attempt = 0
+        attempt = 1
+        last_start = monotonic() + RETRY_SECONDS
         while True:
             begun = False
             try:
@@ -135,23 +136,33 @@ class ModelHttp:
                         yield event
                 return
             except _RetryError as error:
-                if begun or attempt >= self._endpoint.retries:
-                    raise error.final from error
-                wait = self._wait(attempt, error.after)
-                _log.info("%s; trying again in %.1f s", error.final.message.partition("\n")[0], wait)
-                await anyio.sleep(wait)
-                attempt += 1
+                if begun:
+                    raise ModelError(BROKEN_OFF) if error.interrupted else error.final from error
+                wait = self._wait(error, attempt, last_start)
+                reason = error.final.message.partition("\n")[0]
+            attempt += 1
+            _log.info("%s; trying again in %.1f s", reason, wait)
+            yield Retrying(reason, wait, attempt, self._endpoint.attempts)
+            await anyio.sleep(wait)
 
     async def close(self) -> None:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
 
-    def _wait(self, attempt: int, asked: float | None) -> float:
-        if asked is not None:
-            return min(asked, LONGEST_WAIT)
-        backoff: float = self._endpoint.first_wait * 2**attempt
-        return min(backoff, LONGEST_WAIT) * random.uniform(0.5, 1.0)  # noqa: S311  (jitter, not a secret)
+    def _wait(self, failed: "_RetryError", attempt: int, last_start: float) -> float:
+        """Return the seconds until the next attempt.
+
+        Raises:
+            ModelError: there is none.
+        """
+        if (asked := failed.after) is not None and asked > LONGEST_WAIT:
+            raise ModelError(f"{failed.final.message}\nIt asks for a pause of {asked:.0f} s.") from failed
+        backoff: float = min(self._endpoint.first_wait * 2 ** (attempt - 1), LONGEST_WAIT)
+        wait = backoff * random.uniform(0.5, 1.0) if asked is None else asked  # noqa: S311  (jitter, not a secret)
+        if attempt >= self._endpoint.attempts or monotonic() + wait > last_start:
+            raise failed.final from failed
+        return wait
 
     @asynccontextmanager
     async def _answer(self, path: str, body: JsonObject) -> AsyncIterator[AsyncIterator[str]]:
@@ -171,7 +182,8 @@ class ModelHttp:
         except httpx2.TransportError as error:
             reason = str(error) or type(error).__name__
             away = f"Cannot reach the model server at {self._endpoint.base_url}: {reason}"
-            raise _RetryError(ModelError(f"{away}\nIs it running, and is llm.api_base right?")) from error
+            hint = "Is it running, and is llm.api_base right?"
+            raise _RetryError(ModelError(f"{away}\n{hint}"), interrupted=True) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ModelError(f"The answer of {self._endpoint.base_url} cannot be read: {error}") from error
         except UnicodeEncodeError as error:
@@ -193,37 +205,22 @@ def _encoded(body: JsonObject) -> bytes:
 
 
 class _RetryError(Exception):
-    """A failure that may be retried after `after` seconds; `final` is raised when retries are exhausted."""
+    """A failure that may be retried after `after` seconds; `final` is raised after the last attempt."""
 
-    def __init__(self, final: ModelError, after: float | None = None) -> None:
+    def __init__(self, final: ModelError, after: float | None = None, *, interrupted: bool = False) -> None:
         super().__init__(final.message)
         self.final = final
         self.after = after
+        self.interrupted = interrupted
+        """Whether the connection failed, which means something else once the answer has begun."""
 
 
 async def _refused(response: httpx2.Response) -> Exception:
     text = (await response.aread()).decode("utf-8", "replace")
-    hint = HINTS.get(response.status_code)
-    error = ModelError(
-        f"The model server answered {response.status_code}: {_message(text)}" + (f"\n{hint}" if hint else ""),
-        status=response.status_code,
-        body=text[:4000],
-    )
-    if response.status_code in RETRIED:
+    error = refused(response.status_code, text)
+    if response.status_code in RETRIED and not isinstance(error, ContextOverflowError):
         return _RetryError(error, retry_after(response.headers.get("retry-after"), time))
     return error
-
-
-def _message(text: str) -> str:
-    """Return the message in an error body, whose structure differs between vendors."""
-    try:
-        body = loads(text)
-    except ValueError:
-        return text.strip()[:300] or "no reason given"
-    if isinstance(body, list) and body:
-        body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else body
-    return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
 
 
 def retry_after(header: str | None, clock: Callable[[], float]) -> float | None:

@@ -10,6 +10,7 @@ from ui_mcp.agent.model import (
     ModelEvent,
     ModelRequest,
     ReasoningDelta,
+    Retrying,
     Stop,
     StopReason,
     TextDelta,
@@ -20,7 +21,8 @@ from ui_mcp.agent.model import (
 )
 from ui_mcp.agent.models import Provider, Service
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments
-from ui_mcp.agent.models.shapes import amount, complaint, listed, position, prose, record, text
+from ui_mcp.agent.models.refusal import reported
+from ui_mcp.agent.models.shapes import amount, listed, position, prose, record, text
 from ui_mcp.errors import ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
@@ -61,7 +63,7 @@ class OpenAiModel:
     async def _events(self, body: JsonObject) -> AsyncIterator[ModelEvent]:
         answer = _Answer()
         async for event in self._http.post("/chat/completions", body, end="[DONE]"):
-            for piece in answer.take(event.json()):
+            for piece in [event] if isinstance(event, Retrying) else answer.take(event.json()):
                 yield piece
         for piece in answer.finish():
             yield piece
@@ -158,7 +160,7 @@ class _Answer:
     def take(self, event: Json) -> list[ModelEvent]:
         chunk = record(event, "a piece")
         if chunk.get("error"):
-            raise ModelError(f"The model server reported: {complaint(chunk['error'])}")
+            raise reported(chunk["error"])
         events: list[ModelEvent] = []
         for given in listed(chunk.get("choices"), "choices"):
             if given is None:

@@ -81,11 +81,6 @@ def amount(value: Json) -> int:
     return int(min(value, _MOST_TOKENS))
 
 
-def complaint(error: Json) -> str:
-    """Return the message of a vendor's error, whatever its structure, cut to 300 characters."""
-    return str(error.get("message") or error if isinstance(error, dict) else error)[:300]
-
-
 def tool_use(call_id: str, name: str, arguments: Json, signature: JsonObject | None = None) -> ToolUse:
     """Return a call whose arguments were sent as JSON, not as text in parts; an id is generated if there is none."""
     call_id = call_id or f"call_{token_hex(8)}"

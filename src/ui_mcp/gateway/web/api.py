@@ -134,8 +134,11 @@ class NluiApi:
         return JSONResponse({"stopped": (await self._known(request)).stop()})
 
     async def resume(self, request: Request) -> Response:
-        """Serve an agent again; it then answers messages that were left unanswered."""
-        return JSONResponse({"id": request.path_params["id"], "state": (await self._known(request)).run_state})
+        """Serve an agent again: it answers messages left unanswered, and goes on where it was stopped or failed."""
+        conversation = await self._known(request)
+        if conversation.run_state in {"aborted", "error"}:
+            await conversation.resume()
+        return JSONResponse({"id": request.path_params["id"], "state": conversation.run_state})
 
     async def conversations(self, request: Request) -> Response:
         """List conversations, newest first."""

@@ -125,7 +125,7 @@ class ModelSettingsService:
     async def test(self, body: JsonObject) -> JsonObject:
         """Ask a model for one word; return its answer, or a plain explanation of the failure."""
         started = time.monotonic()
-        model = _chosen(model_settings(self._merged(body)), self.proxy, retries=0)  # a person waits
+        model = _chosen(model_settings(self._merged(body)), self.proxy, attempts=1)  # a person waits
         try:
             text = ""
             with anyio.fail_after(TEST_SECONDS):
@@ -202,13 +202,13 @@ async def _joined_text(events: AsyncIterator[ModelEvent]) -> AsyncIterator[Model
         yield event
 
 
-def _chosen(settings: ModelSettings, proxy: str | None, *, retries: int = 5) -> ChosenModel:
+def _chosen(settings: ModelSettings, proxy: str | None, *, attempts: int = 6) -> ChosenModel:
     """Return the model; without settings, a scripted one that explains how to choose a model."""
     if provider_of(settings) == SCRIPTED and not settings.script:
         names = ", ".join(service.name for name, service in services() if name != SCRIPTED)
         script = [{"emit": [{"say": NO_MODEL.format(names)}]}]
         settings = replace(settings, provider=SCRIPTED, script=script)
-    return choose_model(settings, proxy, retries=retries)
+    return choose_model(settings, proxy, attempts=attempts)
 
 
 def services() -> list[tuple[str, Service]]:

@@ -16,8 +16,9 @@ from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.http import Timelines
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.loop import Deltas, Loop, LoopSettings
+from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import model_settings
+from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.tools import Selected, selection_of
 from ui_mcp.chat.identity import POST_ASSISTANT, AccessTokens, Authenticator, principal
 from ui_mcp.chat.service import Chat, open_chat

@@ -44,6 +44,8 @@ class NluiEvents:
                 given, made = frame["input_tokens"], frame["output_tokens"]
                 total = given + made
                 yield "usage", {"prompt_tokens": given, "completion_tokens": made, "total_tokens": total}
+            case "retrying":
+                yield "retrying", {key: value for key, value in frame.items() if key != "type"}
             case "error":
                 self.done = True
                 yield "error", {"error": frame["message"], "message": frame["message"]}
@@ -99,6 +101,8 @@ class NluiEvents:
                 )
             case "assistant_markdown":
                 yield "content", {"text": item["md"]}
+            case "notice" if item["level"] == "info":
+                yield "notice", {"message": item["text"]}
             case "notice":
                 yield "error", {"error": item["text"], "message": item["text"]}
             case "end_turn" if self.taken and not self._goes_on():
