@@ -23,8 +23,16 @@ and all `ui-*` attributes.
 
 def contracts() -> dict[str, dict[str, Any]]:
     """Return every contract by its tag."""
-    found = [json.loads(file.read_text("utf-8")) for file in sorted(SOURCE.glob("*/contract.json"))]
+    found = [whole(json.loads(file.read_text("utf-8"))) for file in sorted(SOURCE.glob("*/contract.json"))]
     return {one["tag"]: one for one in sorted(found, key=lambda one: (one.get("order", 99), one["tag"]))}
+
+
+def whole(contract: dict[str, Any]) -> dict[str, Any]:
+    """Add what all form fields take to the contract of one."""
+    if not contract.pop("field", False):
+        return contract
+    shared = json.loads((SOURCE / "field.json").read_text("utf-8"))
+    return contract | {"attributes": contract["attributes"] | shared}
 
 
 def guide(found: dict[str, dict[str, Any]]) -> str:

@@ -133,6 +133,8 @@ class Property(StrEnum):
     """On variable 1: viewdefs for the page, a JSON object of key to HTML."""
     NOTICE = "notice"
     """On variable 1: a message for the person, JSON."""
+    DOWNLOAD = "download"
+    """On variable 1: a file for the person, JSON {name, text} or {name, data} with data in Base64."""
     PROBLEMS = "problems"
     """On variable 1: what is wrong in the apps, a JSON list; from the page: one problem that it found."""
     EDITABLE = "editable"

@@ -6,6 +6,9 @@ from typing import Any
 
 from ui_mcp.ui.viewdef_store import ViewdefStore
 
+ANSWERS = {"files": "upload", "items": "$added"}
+"""By kind of data: what an answer has that no value has."""
+
 
 @dataclass
 class Node:
@@ -112,7 +115,7 @@ class Page:
         node = self.views[number]
         kind, text = self._kinds(node.key)[position]
         node.errors.pop(position, None)
-        if kind == "rows" and "rows" not in value:
+        if (kind == "rows" and "rows" not in value) or (kind in ANSWERS and ANSWERS[kind] in value):
             self.told.append(value)
         elif kind == "viewlist" and "window" in text:
             node.values[position] = self._value(kind, value)

@@ -56,6 +56,9 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
     problems: (json) => {
       void import("./page/problems").then(({ showProblems, parseProblems }) => showProblems(parseProblems(json)));
     },
+    download: (json) => {
+      void import("./page/download").then(({ offerDownload }) => offerDownload(json));
+    },
     notice: (level, text, code) => {
       if (code === NOTICE_ENDED) {
         end(level === "error" ? text : "");

@@ -35,5 +35,6 @@ export const PROPERTY_TYPE = "type";
 export const PROPERTY_FALLBACK_NAMESPACE = "fallbackNamespace";
 export const PROPERTY_VIEWDEFS = "viewdefs";
 export const PROPERTY_NOTICE = "notice";
+export const PROPERTY_DOWNLOAD = "download";
 export const PROPERTY_PROBLEMS = "problems";
 export const PROPERTY_EDITABLE = "editable";

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -65,6 +66,35 @@ class Files:
             return _failed(str(path), error)
         finally:
             self.release()
+
+    def append(self, path: object, data: object) -> Answer:
+        """Append Base64 data to a file that app code may write; return how many bytes it was."""
+        name = self.open(path, "ab")
+        if not isinstance(name, str):
+            return name
+        try:
+            with open(name, "ab") as file:
+                return file.write(b64decode(str(data), validate=True))
+        except (OSError, ValueError) as error:
+            return _failed(str(path), error)
+        finally:
+            self.release()
+
+    def base64(self, path: object, most: object) -> Answer:
+        """Return the content of a file that app code may read, of at most so many bytes, as Base64."""
+        name = self.open(path, "rb")
+        if not isinstance(name, str):
+            return name
+        try:
+            with open(name, "rb") as file:
+                data = file.read(int(str(most)) + 1)
+        except (OSError, ValueError) as error:
+            return _failed(str(path), error)
+        finally:
+            self.release()
+        if len(data) > int(str(most)):
+            return None, f"{path}: larger than {most} bytes"
+        return b64encode(data).decode()
 
     def remove(self, path: object) -> Answer:
         """Remove a file, an empty directory or a link itself."""

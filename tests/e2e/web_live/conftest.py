@@ -123,6 +123,15 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for several tests, each of which shows an app of its own."""
+    server = Server(tmp_path_factory.mktemp("shelf"))
+    server.start()
+    yield server
+    server.stop()
+
+
 @pytest.fixture
 def counter(server: Server) -> Server:
     """The server with the counter displayed."""

@@ -50,8 +50,20 @@ export abstract class UiElement extends HTMLElement {
 
   /** The server has sent a value. */
   protected received(value: unknown): void {
-    this.current = value;
+    this.keep(value);
     this.draw();
+  }
+
+  /** What `value` returns from now on. */
+  protected keep(value: unknown): void {
+    this.current = value;
+  }
+
+  /** The person has changed the value: bindings send it. */
+  protected commit(value: unknown): void {
+    this.keep(value);
+    this.draw();
+    this.dispatchEvent(new Event("change"));
   }
 
   protected abstract render(): void;
@@ -70,6 +82,15 @@ export abstract class UiElement extends HTMLElement {
     });
   }
 
+  /** Call when the focus has left the element; drawing a focused part anew does not count. */
+  protected whenLeft(act: () => void): void {
+    this.addEventListener("focusout", () => setTimeout(() => {
+      if (this.isConnected && !this.contains((this.getRootNode() as Document | ShadowRoot).activeElement)) {
+        act();
+      }
+    }));
+  }
+
   /** Ask the server for another part of the data. */
   protected ask(question: Readonly<Record<string, unknown>>): void {
     this.dispatchEvent(new CustomEvent("ui-ask", { detail: { value: question } }));
@@ -84,6 +105,27 @@ export abstract class UiElement extends HTMLElement {
   protected option(name: string, otherwise = ""): string {
     return this.getAttribute(name) ?? otherwise;
   }
+}
+
+/** The texts of an attribute: joined with |, or a JSON list, as `ui-attr-` writes a Lua list. */
+export function textsOf(attribute: string | null): string[] {
+  const text = attribute?.trim() ?? "";
+  if (text.startsWith("[")) {
+    const found: unknown = JSON.parse(text);
+    return Array.isArray(found) ? found.map(String) : [];
+  }
+  return text === "" ? [] : text.split("|").map((one) => one.trim());
+}
+
+/** A plain value as text; nothing and tables have none. */
+export function plainText(value: unknown): string {
+  return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+/** Read texts that Lua may have sent as a list, a single text or nothing. */
+export function listOf(value: unknown): string[] {
+  const text = plainText(value);
+  return Array.isArray(value) ? value.map(plainText) : text === "" ? [] : [text];
 }
 
 type Child = Node | string | null | false;

@@ -10,6 +10,7 @@ import {
   MESSAGE_UPDATE,
   MESSAGE_VIEW,
   MESSAGE_WATCH,
+  PROPERTY_DOWNLOAD,
   PROPERTY_EDITABLE,
   PROPERTY_NOTICE,
   PROPERTY_PROBLEMS,
@@ -31,6 +32,8 @@ export interface AppHooks {
   saved(frames: number): void;
   /** Show what is wrong in the apps, a JSON list. */
   problems(json: string): void;
+  /** Give the person a file, JSON. */
+  download(json: string): void;
 }
 
 /** Reports of one connection; a loop that fails must not flood the server. */
@@ -168,6 +171,9 @@ export class App implements PageContext {
     }
     if (properties[PROPERTY_PROBLEMS]) {
       this.hooks.problems(properties[PROPERTY_PROBLEMS]);
+    }
+    if (properties[PROPERTY_DOWNLOAD]) {
+      this.hooks.download(properties[PROPERTY_DOWNLOAD]);
     }
     if (properties[PROPERTY_NOTICE]) {
       const { level, text, code } = JSON.parse(properties[PROPERTY_NOTICE]) as Record<string, string>;

@@ -25,6 +25,7 @@ export function openApp(viewdefs: Readonly<Record<string, string>>): OpenApp {
     define: (tags) => void defined.push(...tags),
     saved: () => undefined,
     problems: (json) => void notices.push(`problems ${json}`),
+    download: (json) => void notices.push(`download ${json}`),
     notice: (level, text, code) => void notices.push(`${level} ${code} ${text}`),
   });
   const say = (...parts: readonly unknown[]): void => app.receive(JSON.stringify(parts.length === 1 ? parts[0] : parts));

@@ -175,8 +175,9 @@ E.ops[OP.FRAME] = function(conn, text)
   local frame, wrong = json.parse(text)
   local list = not wrong and messages_in(frame)
   if not list then return reject(page, FAULT.INVALID, wrong or "a frame is an object or a list") end
-  E.page = page
+  E.page, E.acting = page, page
   for i = 1, list[json.LENGTH] or 0 do handle(page, list[i]) end
+  E.acting = nil
 end
 
 -- New or changed viewdefs: views select theirs again, and pages render the variables of those types again.

@@ -100,6 +100,8 @@ function lib.open(path, mode)
   return opened(io_open, path, mode, mode)
 end
 
+E.open_file = lib.open -- as the engine found it; apps may replace theirs
+
 function lib.type(f)
   local meta = type(f) == "table" and getmetatable(f)
   if meta == stream or meta == output then return "file" end

@@ -63,6 +63,7 @@ E.wire = {
     FALLBACK_NAMESPACE = "fallbackNamespace",
     VIEWDEFS = "viewdefs",
     NOTICE = "notice",
+    DOWNLOAD = "download",
     PROBLEMS = "problems",
     EDITABLE = "editable",
   }),

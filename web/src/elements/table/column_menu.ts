@@ -1,5 +1,6 @@
 /** The menu of a heading: sort, filter, group, move, resize and hide, all of it by keyboard too. */
 import { make } from "../base";
+import { place } from "../popup";
 import type { Column } from "./columns";
 import type { Query } from "./data";
 
@@ -55,12 +56,4 @@ export function openColumnMenu(root: ShadowRoot, heading: HTMLElement, column: C
   menu.showPopover();
   place(menu, heading);
   filter.focus();
-}
-
-/** Put a popover below an element, inside the window. */
-export function place(menu: HTMLElement, below: Element): void {
-  const box = below.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
-  menu.style.left = `${Math.max(8, Math.min(box.left, innerWidth - width - 8))}px`;
-  menu.style.top = `${box.bottom + height + 8 > innerHeight ? Math.max(8, box.top - height) : box.bottom + 4}px`;
 }

@@ -1,6 +1,6 @@
 /** Search, number of rows, menu of columns and CSV, above a table. */
 import { iconButton, make } from "../base";
-import { place } from "./column_menu";
+import { place } from "../popup";
 import type { Column } from "./columns";
 
 export interface ToolbarHooks {
