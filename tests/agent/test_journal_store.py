@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
-from ui_mcp.agent.journal import Journal, MemoryJournal, NewEvent, holder_name
+from ui_mcp.agent.journal import AgentRequest, Journal, MemoryJournal, NewEvent, holder_name
 from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.observer import StoreReader
 from ui_mcp.agent.timeline import StoredEvent
@@ -117,3 +117,18 @@ async def test_a_shared_journal_can_be_watched_from_elsewhere(postgres_url: Call
     await reader.news()
     assert not reader.served
     await journal.close()
+
+
+@pytest.mark.covers("R-OR-11")
+async def test_a_request_reaches_the_process_that_serves_the_agent_once(journal: Journal) -> None:
+    assert not await journal.ask("a", "stop")  # no one serves it
+    lease = await journal.take_lease("a", "me", 60)
+    assert lease is not None
+    await journal.append("a", lease, [NOTE])
+    assert await journal.take_request("a") is None
+
+    assert await journal.ask("a", "resume")
+    assert await journal.ask("a", "stop")  # the last one counts
+
+    assert await journal.take_request("a") == AgentRequest("stop", 1)
+    assert await journal.take_request("a") is None

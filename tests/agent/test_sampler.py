@@ -9,11 +9,12 @@ import pytest
 from agent.test_loop_conduct import ends, until
 from agent.test_timeline_replay import Environment, post
 from ui_mcp.agent.context_window import COMPACTED, HEAD, LEAST_ROOM, NO_SUMMARY
-from ui_mcp.agent.conversation import CONTINUE, Conversation
+from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import MemoryJournal
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import Message, ModelEvent, ModelRequest, Stop, TextDelta, ToolUse
+from ui_mcp.agent.orchestrator import CONTINUE
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.transcript import tokens
 from ui_mcp.errors import ContextOverflowError, ModelError
@@ -80,7 +81,8 @@ class Talk:
         def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
             return Loop(model, FunctionToolset(self.environment, [post]), writer, settings, deltas)
 
-        self.conversation = Conversation("c", MemoryJournal(), self.environment, make_loop)
+        self.journal = MemoryJournal()
+        self.conversation = Conversation("c", self.journal, self.environment, make_loop)
         self.environment.conversation = self.conversation
 
     async def say(self, text: str) -> None:
@@ -221,3 +223,30 @@ async def test_an_agent_that_posts_by_tool_tells_only_the_model_what_it_had_writ
 
     assert [message.text for message in said] == ["go", "First half, "]
     assert not talk.kinds("assistant_markdown")
+
+
+@pytest.mark.covers("R-OR-11")
+async def test_a_turn_is_stopped_and_continued_from_another_process() -> None:
+    model = InterruptedModel()
+    async with talking(model) as talk:
+        talk.environment.say("go")
+        await model.began.wait()
+        assert await talk.journal.ask("c", "stop")
+        await until(lambda: ends(talk.conversation) == 1)
+        assert await talk.journal.ask("c", "resume")
+        await until(lambda: ends(talk.conversation) == 2)
+
+    shown = [item["md"] for item in talk.kinds("assistant_markdown")]
+    assert shown == ["First half, ", "second half."]
+
+
+@pytest.mark.covers("R-OR-11")
+async def test_a_stop_that_comes_too_late_does_not_stop_the_next_turn() -> None:
+    model = SmallModel(100_000)
+    async with talking(model) as talk:
+        await talk.say("one")
+        assert await talk.journal.ask("c", "stop")
+        await until(lambda: not talk.journal.requests)
+        await talk.say("two")
+
+    assert [item["reason"] for item in talk.kinds("end_turn")] == ["yield", "yield"]

@@ -10,12 +10,15 @@ import pytest
 
 from chat.human_server import human_server
 from person_client import let_in
+from ui_mcp.agent.journal import AgentRequest
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.chat.identity import ROLES, AccessTokens, Role
 from ui_mcp.chat.service import Chat
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.webserver.auth import Rate
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, port_of
+from ui_mcp.workspace import JOURNAL_FILE, Workspace
 
 
 @asynccontextmanager
@@ -206,3 +209,23 @@ async def _events(http: httpx.AsyncClient, headers: dict[str, str], path: str, c
             if len(found) == count:
                 break
     return found
+
+
+@pytest.mark.covers("R-OR-11")
+async def test_only_people_and_their_tokens_stop_an_agent(tmp_path: Path) -> None:
+    async with served(tmp_path) as (chat, url), await person_at(url) as person:
+        tokens = AccessTokens(chat.store)
+        human, observer = await tokens.create("h", ROLES["human"]), await tokens.create("o", ROLES["observer"])
+        journal = JournalStore(Workspace.at(tmp_path).state_dir / JOURNAL_FILE)
+        await journal.take_lease("default", "an agent", 60)
+        async with httpx.AsyncClient(base_url=url) as program:
+            answers = [
+                await program.post("/agents/default/abort", json={}, headers={"Authorization": f"Bearer {token}"})
+                for token in (human, observer)
+            ]
+        answers.append(await person.post("/agents/default/resume", json={}))
+        request = await journal.take_request("default")
+        await journal.close()
+
+    assert [answer.status_code for answer in answers] == [202, 401, 202]
+    assert request == AgentRequest("resume", 0)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ llm:
       emit: [{call: nlui__search, args: {query: anything}}]
     - when: {tool: nlui__search}
       emit: [{call: chat_assistant_post, args: {content: "Nothing found."}}]
+    - when: {user: "for ever"}
+      emit: [{delay_ms: 600000}, {call: loop_yield_turn}]
     - when: {user: "."}
       emit: [{call: chat_assistant_post, args: {content: "re: {{user}}"}}]
     - emit: [{call: loop_yield_turn}]
@@ -146,3 +149,29 @@ def test_approvals_are_seen_and_answered_only_by_who_may(server: LineClient, fol
     assert get(f"{mcp}/approvals").status_code == 401
     assert get(f"{mcp}/approvals", headers=worker).json()["approvals"] == []
     assert httpx2.post(f"{mcp}/approvals/unknown/decision", headers=worker, json=answer, timeout=60).status_code == 404
+
+
+@pytest.mark.covers("R-OR-11")
+def test_a_person_stops_an_agent_of_another_process_and_app_pages_cannot(server: LineClient, folder: Path) -> None:
+    url = server.call("ui_start")
+    page = visitor(url)
+    with person(server.call("ui_status")["person_url"]) as mine:
+        assert mine.post("/agents/default/abort", json={}).status_code == 409  # no agent yet
+        with agent(folder):
+            say(server, "Work for ever.")
+            until_state(page, "running")
+            assert page.post("/agents/default/abort", json={}).status_code == 404
+
+            assert mine.post("/agents/default/abort", json={}).status_code == 202
+            until_state(page, "aborted")
+            say(server, "hello")
+            until_state(page, "sleeping")
+
+    answers = [item["md"] for item in page.get("/timeline").json()["state"]["items"] if "md" in item]
+    assert answers == ["re: hello"]
+
+
+def until_state(page: httpx2.Client, state: str) -> None:
+    """Wait for a state of the agent; the test's own time limit ends it."""
+    while page.get("/agents/default/status").json()["state"] != state:
+        time.sleep(0.05)

@@ -19,7 +19,6 @@ from ui_mcp.errors import AgentError, NotFoundError
 from ui_mcp.jsontypes import JsonObject
 
 BACKLOG = 1024
-CONTINUE = "[Your last answer was cut off. Continue it exactly where it ended; do not repeat what you wrote.]"
 
 
 class Broadcast:
@@ -93,12 +92,12 @@ class Conversation:
         return self._orchestrator.journal
 
     async def resume(self) -> None:
-        """Begin a turn without a new message; an answer that was cut off is continued."""
-        said = [event for event in self.journal.events if event.type in {"assistant_text", "user_text"}]
-        cut_off = bool(said) and said[-1].data.get("partial")
-        continuing = [NewEvent("injected", {"text": CONTINUE})] if cut_off else []
-        await self.journal.write(*continuing, NewEvent("resumed", {}))
-        self._orchestrator.wake()
+        """Begin a turn without a new message; an answer that was cut off is continued.
+
+        Raises:
+            AgentError: another process runs this conversation.
+        """
+        await self._orchestrator.resume(self.journal)
 
     @property
     def run_state(self) -> RunState:

@@ -10,7 +10,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from ui_mcp.agent.journal import RequestKind
 from ui_mcp.agent.timeline import RunState, state_after
+from ui_mcp.chat.message import conversation_name
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.webserver.responses import event_stream, event_text
@@ -41,6 +43,7 @@ class Watched(Protocol):
     def since(self, seq: int) -> list[JsonObject]: ...
 
 
+Answering = Callable[[Request], Awaitable[Response]]
 IsAllowed = Callable[[HTTPConnection, str | None], Awaitable[bool]]
 """Returns whether a client may watch; the token is that of a WebSocket's first frame."""
 
@@ -66,16 +69,8 @@ class Timelines:
             WebSocketRoute("/ws/timeline", self.socket),
         ]
 
-    def _allowed(self, work: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            if not await self._is_allowed(request, None):
-                return _failed(401, "unauthorized", "Open the page of this server, or send a bearer token")
-            try:
-                return await work(request)
-            except UiMcpError as error:
-                return _failed(400, error.code, error.message)
-
-        return answer
+    def _allowed(self, work: Answering) -> Answering:
+        return _guarded(self._is_allowed, work)
 
     async def read(self, request: Request) -> Response:
         """Return the snapshot, or the changes after `after_seq`."""
@@ -119,6 +114,43 @@ class Timelines:
                 return
             seen = _number(hello.get("last_seq")) if hello.get("state_id") == conversation.name else 0
             await _send_frames(socket, conversation, seen)
+
+
+class AgentRequests:
+    """Lets people stop an agent's turn and begin one; the agent may be served by another process."""
+
+    def __init__(self, ask: Callable[[str, RequestKind], Awaitable[bool]], is_allowed: IsAllowed) -> None:
+        self._ask = ask
+        self._is_allowed = is_allowed
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/agents/{id}/abort", self._asking("stop"), methods=["POST"]),
+            Route("/agents/{id}/resume", self._asking("resume"), methods=["POST"]),
+        ]
+
+    def _asking(self, kind: RequestKind) -> Answering:
+        async def ask(request: Request) -> Response:
+            agent = conversation_name(request.path_params["id"])
+            if await self._ask(agent, kind):
+                return JSONResponse({"id": agent, "asked": kind}, 202)
+            return _failed(
+                409, "not_served", f"No agent serves the conversation {agent}\nStart one with `ui-mcp agent`."
+            )
+
+        return _guarded(self._is_allowed, ask)
+
+
+def _guarded(is_allowed: IsAllowed, work: Answering) -> Answering:
+    async def answer(request: Request) -> Response:
+        if not await is_allowed(request, None):
+            return _failed(401, "unauthorized", "Open the page of this server, or send a bearer token")
+        try:
+            return await work(request)
+        except UiMcpError as error:
+            return _failed(400, error.code, error.message)
+
+    return answer
 
 
 async def _send_frames(socket: WebSocket, conversation: Watched, seen: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
 from socket import gethostname
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
@@ -41,6 +41,18 @@ class AgentSummary:
     ended: str
     """Time of the newest event."""
     events: int
+
+
+RequestKind = Literal["stop", "resume"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRequest:
+    """What a person asks of an agent that another process may serve."""
+
+    kind: RequestKind
+    newest: int
+    """Id of the newest event at the time of the request: a turn that began later is not meant."""
 
 
 def holder_name() -> str:
@@ -97,6 +109,14 @@ class Journal(Protocol):
         """Return the events after an id, in order."""
         ...
 
+    async def ask(self, agent: str, kind: RequestKind) -> bool:
+        """Store a request for the process that serves an agent; return whether one does. The last request counts."""
+        ...
+
+    async def take_request(self, agent: str) -> AgentRequest | None:
+        """Return the request for an agent, once."""
+        ...
+
     async def list_agents(self) -> list[AgentSummary]:
         """Return every agent that has events, the most recently active first."""
         ...
@@ -118,6 +138,7 @@ class MemoryJournal:
         self._events: dict[str, list[StoredEvent]] = {}
         self._marks: dict[str, str] = {}
         self._leases: dict[str, tuple[Lease, float]] = {}
+        self.requests: dict[str, AgentRequest] = {}
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
         now = self._clock().timestamp()
@@ -150,6 +171,16 @@ class MemoryJournal:
 
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
         return self._events.get(agent, [])[after:]
+
+    async def ask(self, agent: str, kind: RequestKind) -> bool:
+        held, until = self._leases.get(agent, (None, 0.0))
+        if held is None or until <= self._clock().timestamp():
+            return False
+        self.requests[agent] = AgentRequest(kind, len(self._events.get(agent, [])))
+        return True
+
+    async def take_request(self, agent: str) -> AgentRequest | None:
+        return self.requests.pop(agent, None)
 
     async def list_agents(self) -> list[AgentSummary]:
         summaries = [_summary(agent, events) for agent, events in self._events.items() if events]

@@ -7,7 +7,7 @@ from typing import Any
 
 from anyio import Lock, to_thread
 
-from ui_mcp.agent.journal import AgentSummary, Lease, NewEvent, is_gone
+from ui_mcp.agent.journal import AgentRequest, AgentSummary, Lease, NewEvent, RequestKind, is_gone
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError, JournalError, LeaseLostError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
@@ -43,8 +43,13 @@ CREATE TABLE IF NOT EXISTS agent_leases (
 );
 """
 
-SQLITE = Schema("journal", _error, [_SQLITE_TABLES], "user_version")
-POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES], lock=7_203_412_009)
+_SQLITE_REQUESTS = "CREATE TABLE requests (agent TEXT PRIMARY KEY, kind TEXT NOT NULL, newest INTEGER NOT NULL);"
+_POSTGRES_REQUESTS = (
+    "CREATE TABLE IF NOT EXISTS agent_requests (agent text PRIMARY KEY, kind text NOT NULL, newest bigint NOT NULL);"
+)
+
+SQLITE = Schema("journal", _error, [_SQLITE_TABLES, _SQLITE_REQUESTS], "user_version")
+POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES, _POSTGRES_REQUESTS], lock=7_203_412_009)
 
 # What differs between the databases, to be filled into the statements below. PostgreSQL's own clock decides, because
 # the clocks of the hosts may differ, and it locks a lease that was checked; SQLite has one writer at a time anyway.
@@ -63,6 +68,14 @@ WHERE held.holder IN (excluded.holder, ?) OR held.until <= {now}
 """
 
 _MOVE = "INSERT INTO {t}watermarks VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id"
+
+# Only for an agent that a process serves.
+_ASK = """
+INSERT INTO {t}requests
+SELECT agent, ?, (SELECT coalesce(max(id), 0) FROM {t}events AS found WHERE found.agent = held.agent)
+FROM {t}leases AS held WHERE agent = ? AND until > {now}
+ON CONFLICT (agent) DO UPDATE SET kind = excluded.kind, newest = excluded.newest
+"""
 
 _SUMMARIES = """
 SELECT agent, min(ts), max(ts), count(*), (
@@ -122,13 +135,23 @@ class JournalStore:
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
         return [decoded(row) for row in await self._rows(EVENTS, agent, after)]
 
+    async def ask(self, agent: str, kind: RequestKind) -> bool:
+        return await self._transaction(lambda found: self._execute(found, _ASK, kind, agent).rowcount > 0)
+
+    async def take_request(self, agent: str) -> AgentRequest | None:
+        rows = await self._rows("SELECT kind, newest FROM {t}requests WHERE agent = ?", agent)
+        if not rows:  # nearly always: no write
+            return None
+        await (await self._database()).change(self._sql("DELETE FROM {t}requests WHERE agent = ?"), (agent,))
+        return AgentRequest(*rows[0])
+
     async def list_agents(self) -> list[AgentSummary]:
         rows = await self._rows(_SUMMARIES)
         return [AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
 
     async def delete_agent(self, agent: str) -> bool:
         def work(found: Transaction) -> bool:
-            for table in ("watermarks", "leases"):
+            for table in ("watermarks", "leases", "requests"):
                 self._execute(found, f"DELETE FROM {{t}}{table} WHERE agent = ?", agent)  # noqa: S608 - our own names
             return self._execute(found, "DELETE FROM {t}events WHERE agent = ?", agent).rowcount > 0
 

@@ -12,6 +12,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.conversation import Broadcast
+from ui_mcp.agent.journal import RequestKind
 from ui_mcp.agent.journal_store import EVENTS, SQLITE, SQLITE_DIALECT, JournalStore, decoded, journal_place
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
@@ -101,6 +102,23 @@ def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
     place = journal_place(url, folder)
     file = file_of(place)
     return FileReader(file, agent) if file is not None else StoreReader(JournalStore(place), agent)
+
+
+async def ask_agent(url: str | None, folder: Path, agent: str, kind: RequestKind) -> bool:
+    """Ask an agent whose journal lies beside the chat at `url` to stop or to resume; return whether one is served.
+
+    Raises:
+        JournalError: the journal cannot be written.
+    """
+    place = journal_place(url, folder)
+    file = file_of(place)
+    if file is not None and not await to_thread.run_sync(file.exists):
+        return False
+    journal = JournalStore(place)
+    try:
+        return await journal.ask(agent, kind)
+    finally:
+        await journal.close()
 
 
 POLL_SECONDS = 0.25

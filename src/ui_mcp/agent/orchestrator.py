@@ -18,6 +18,7 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 
 INTERRUPTED = "The agent was interrupted and goes on from here."
+CONTINUE = "[Your last answer was cut off. Continue it exactly where it ended; do not repeat what you wrote.]"
 _log = logger("agent")
 
 
@@ -52,6 +53,8 @@ class PollSettings:
     poll_seconds: float = 30.0
     retry_seconds: float = 1.0
     """Pause between retries after the journal or the inbox failed."""
+    request_seconds: float = 0.25
+    """How often a running turn is checked for a person's request to stop it; a sleeping agent four times as rarely."""
     max_batch: int = 50
     """Most new messages in one sampling."""
     max_batch_chars: int = 65_536
@@ -167,6 +170,7 @@ class Orchestrator:
         await loop.resume(tasks)
         await self._drain(writer)
         tasks.start_soon(self._listen, writer)
+        tasks.start_soon(self._take_requests, writer)
         while True:
             self._news = anyio.Event()
             if writer.progress.turn:
@@ -175,6 +179,26 @@ class Orchestrator:
                 continue
             self.state = "sleeping"
             await self._news.wait()
+
+    async def resume(self, writer: JournalWriter) -> None:
+        """Begin a turn without a new message; an answer that was cut off is continued."""
+        said = [event for event in writer.events if event.type in {"assistant_text", "user_text"}]
+        cut_off = bool(said) and said[-1].data.get("partial")
+        continuing = [NewEvent("injected", {"text": CONTINUE})] if cut_off else []
+        await writer.write(*continuing, NewEvent("resumed", {}))
+        self.wake()
+
+    async def _take_requests(self, writer: JournalWriter) -> None:
+        """Stop or begin a turn when a person asks for it in another process."""
+        while True:
+            await anyio.sleep(self._poll.request_seconds * (4 if self._turn is None else 1))
+            request = await self._journal.take_request(self._agent)
+            if request is None:
+                continue
+            if request.kind == "stop" and 0 < writer.progress.turn <= request.newest:
+                self.stop_turn()
+            elif request.kind == "resume" and not writer.progress.turn:
+                await self.resume(writer)
 
     async def _listen(self, writer: JournalWriter) -> None:
         """Store new messages while the agent sleeps or waits for an approval."""

@@ -1,14 +1,11 @@
 """Serves one side of the chat on a port: MCP, the HTTP bridge and, for people, the page."""
 
 import sys
-from collections.abc import Callable
-from functools import partial
 
 import anyio
 
-from ui_mcp.agent.observer import Reader, reader_for
 from ui_mcp.app.chat_server import as_person, open_served_chat
-from ui_mcp.app.watch_routes import face_timeline_routes
+from ui_mcp.app.watch_routes import AgentPlace, face_timeline_routes
 from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.tools import OpenChat, Side
@@ -43,8 +40,8 @@ async def _http(served: ChatServerOptions, port: int) -> int:
         )
         url = config.server.url(port_of(listener))
         shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        journal = partial(reader_for, served.store or config.storage.url, Workspace.at(served.base_dir).state_dir)
-        face = face_app(served.side, opened, config.chat.rate, endpoints, port_of(listener), journal=journal)
+        place = AgentPlace(served.store or config.storage.url, Workspace.at(served.base_dir).state_dir)
+        face = face_app(served.side, opened, config.chat.rate, endpoints, port_of(listener), agents=place)
         app = SecurityMiddleware(face, rules)
         serve = person_listening if served.side == "human" else listening
         async with serve(app, listener, config.server.allowed_users):
@@ -65,17 +62,18 @@ def face_app(
     endpoints: McpRoutes,
     port: int,
     *,
-    journal: Callable[[str], Reader] | None = None,
+    agents: AgentPlace | None = None,
 ) -> App:
     """Build the application of one side; the human side requires a human's token or the person's credential.
 
-    With the `journal` of the agent, the human side also serves the timeline: what the agent does, fails at and asks.
+    With the place of `agents`, the human side also serves the timeline (what the agent does, fails at and asks), and
+    requests to stop or resume.
     """
     admit = opened.directory.authenticate
     if side == "assistant":
         return BearerAuth(mcp_app(assistant_face_routes(opened, per_second), endpoints), admit)
     access = Access(str(port))
-    watched = face_timeline_routes(opened, access, journal) if journal else []
+    watched = face_timeline_routes(opened, access, agents) if agents else []
     return HumanFaceAccess(
         mcp_app([*watched, *human_face_routes(opened, per_second, access)], endpoints), admit, access
     )

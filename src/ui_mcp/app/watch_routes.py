@@ -1,13 +1,16 @@
 """Routes of the timeline and the approvals on the three listeners; imported on the first request."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.requests import HTTPConnection, Request
 from starlette.routing import BaseRoute
 
-from ui_mcp.agent.http import Timelines, Watched
-from ui_mcp.agent.observer import Reader, TimelineObservers, reader_for
-from ui_mcp.chat.identity import READ, Principal, principal
+from ui_mcp.agent.http import AgentRequests, IsAllowed, Timelines, Watched
+from ui_mcp.agent.journal import RequestKind
+from ui_mcp.agent.observer import Reader, TimelineObservers, ask_agent, reader_for
+from ui_mcp.chat.identity import POST_USER, READ, Principal, principal
 from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tools import OpenChat
 from ui_mcp.errors import UiMcpError
@@ -34,38 +37,70 @@ def ui_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[
 
 
 def mcp_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """Return the timeline routes of the MCP port, for bearer tokens with read scope (WebSocket: in the first frame)."""
+    """Return the routes of the MCP port, for bearer tokens: reading the timeline, and requests to agents as a human.
 
-    async def may(connection: HTTPConnection, token: str | None) -> bool:
-        who = await principal_of_token(host, bearer(connection.scope) or token)
-        return who is not None and READ in who.scopes
+    A WebSocket has its token in the first frame.
+    """
 
-    return Timelines(open_timeline, may).routes()
+    def may(scope: str) -> IsAllowed:
+        async def may_with_scope(connection: HTTPConnection, token: str | None) -> bool:
+            who = await principal_of_token(host, bearer(connection.scope) or token)
+            return who is not None and scope in who.scopes
+
+        return may_with_scope
+
+    return [
+        *Timelines(open_timeline, may(READ)).routes(),
+        *AgentRequests(lambda *asked: place_of(host).ask(*asked), may(POST_USER)).routes(),
+    ]
 
 
-def person_timeline_routes(access: Access, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
-    """Return the timeline routes of the person's listener (WebSocket: credential in the first frame)."""
+def person_timeline_routes(host: UiServer, access: Access, open_timeline: OpenTimeline) -> Sequence[BaseRoute]:
+    """Return the routes of the person's listener (WebSocket: credential in the first frame)."""
 
     async def may(connection: HTTPConnection, token: str | None) -> bool:
         return is_person(connection) or access.recognises(token)
 
-    return Timelines(open_timeline, may).routes()
+    return [
+        *Timelines(open_timeline, may).routes(),
+        *AgentRequests(lambda *asked: place_of(host).ask(*asked), may).routes(),
+    ]
 
 
-def face_timeline_routes(opened: OpenChat, access: Access, journal: Callable[[str], Reader]) -> Sequence[BaseRoute]:
-    """Return the timeline of the human side, for the person and for tokens that may read (WebSocket: first frame)."""
+@dataclass(frozen=True, slots=True)
+class AgentPlace:
+    """Where the journal of a directory's agents is: beside the chat at `url`, in `folder` unless the URL says."""
 
-    async def may(connection: HTTPConnection, token: str | None) -> bool:
-        if is_person(connection) or access.recognises(token):
-            return True
-        given = bearer(connection.scope) or token
-        name = await opened.directory.authenticate(given) if given else None
-        return name is not None and READ in (await opened.directory.of(name)).scopes
+    url: str | None
+    folder: Path
+
+    def reader(self, agent: str) -> Reader:
+        return reader_for(self.url, self.folder, agent)
+
+    async def ask(self, agent: str, kind: RequestKind) -> bool:
+        return await ask_agent(self.url, self.folder, agent, kind)
+
+
+def face_timeline_routes(opened: OpenChat, access: Access, place: AgentPlace) -> Sequence[BaseRoute]:
+    """Return timeline and requests of the human side, for the person and for tokens (WebSocket: in the first frame)."""
+
+    def may(scope: str) -> IsAllowed:
+        async def may_with_scope(connection: HTTPConnection, token: str | None) -> bool:
+            if is_person(connection) or access.recognises(token):
+                return True
+            given = bearer(connection.scope) or token
+            name = await opened.directory.authenticate(given) if given else None
+            return name is not None and scope in (await opened.directory.of(name)).scopes
+
+        return may_with_scope
 
     async def chat() -> Chat:
         return opened.chat
 
-    return Timelines(TimelineObservers(chat, journal).open, may).routes()
+    return [
+        *Timelines(TimelineObservers(chat, place.reader).open, may(READ)).routes(),
+        *AgentRequests(place.ask, may(POST_USER)).routes(),
+    ]
 
 
 def ui_approval_routes(host: UiServer, approvals: OpenApprovals) -> Sequence[BaseRoute]:
@@ -108,7 +143,7 @@ def mcp_timeline_and_approvals(host: UiServer) -> Routes:
 def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
     approvals = approvals_opener(lambda: approvals_of(host))
     return [
-        *person_timeline_routes(access, observations(host).open),
+        *person_timeline_routes(host, access, observations(host).open),
         *person_approvals(approvals).routes(),
     ]
 
@@ -133,11 +168,17 @@ def approvals_of(host: UiServer) -> str | None:
 
 
 def observations(host: UiServer) -> TimelineObservers:
-    def reader(name: str) -> Reader:
-        configured = host.configured()
-        return reader_for(configured.config.storage.url, configured.workspace.state_dir, name)
+    return TimelineObservers(lambda: host.chats.current(), lambda name: place_of(host).reader(name))  # noqa: PLW0108 - opening the chat waits for the first call
 
-    return TimelineObservers(lambda: host.chats.current(), reader)  # noqa: PLW0108 - opening the chat waits for the first call
+
+def place_of(host: UiServer) -> AgentPlace:
+    """Return where the agents of the server's directory keep their journal.
+
+    Raises:
+        NotConfiguredError: the server has no directory.
+    """
+    configured = host.configured()
+    return AgentPlace(configured.config.storage.url, configured.workspace.state_dir)
 
 
 def _named(host: UiServer) -> NamedFile | None:

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,9 @@ from playwright.async_api import Browser, Page, async_playwright
 
 import needs
 from chromium import FLAGS, HEADLESS, Scheme
-from ui_mcp.agent.observer import reader_for
 from ui_mcp.app.chat_http_server import face_app
 from ui_mcp.app.chat_server import open_served_chat
+from ui_mcp.app.watch_routes import AgentPlace
 from ui_mcp.chat.http import CHAT_PAGE
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
@@ -77,8 +76,7 @@ async def chat_server(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, 
         opened = OpenChat(chat, directory_of(served, chat, always=True))
         endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         rules = AccessRules(frozenset({port_of(listener)}))
-        journal = partial(reader_for, None, folder)
-        face = face_app("human", opened, 100, endpoints, port_of(listener), journal=journal)
+        face = face_app("human", opened, 100, endpoints, port_of(listener), agents=AgentPlace(None, folder))
         app = SecurityMiddleware(face, rules)
         try:
             async with listening(app, listener):

@@ -7,6 +7,9 @@ import { type Item, Timeline } from "../nlui/state";
 /** Elements by the id of the message they follow; "" for those before the first. */
 export type ActivityByMessage = ReadonlyMap<string, readonly HTMLElement[]>;
 
+/** Takes the activity, and the state of the agent: `running`, `awaiting_approval`, `aborted`, `error` and so on. */
+export type ActivityChanged = (activity: ActivityByMessage, run: string) => void;
+
 export interface ActivityOptions {
   readonly conversation: string;
   /** The person's credential at this moment; "" where the session cookie suffices. */
@@ -16,7 +19,7 @@ export interface ActivityOptions {
 }
 
 /** Follow a conversation until the returned function is called. */
-export function followActivity({ conversation, credential, review }: ActivityOptions, changed: (activity: ActivityByMessage) => void): () => void {
+export function followActivity({ conversation, credential, review }: ActivityOptions, changed: ActivityChanged): () => void {
   const timeline = new Timeline();
   const drawn = new Map<string, { readonly item: Item; readonly element: HTMLElement }>();
   const actions: ItemActions = { edit: null, again: null, resume: null, decide: null, review };
@@ -33,6 +36,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
     drawn.set(item.id, { item, element: made });
     return made;
   };
+  let run = "";
   let stop = (): void => undefined;
   const start = (): void => {
     stop();
@@ -41,6 +45,9 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
   const onFrame = (frame: Frame): void => {
     if (frame.type === "ui_state_snapshot") {
       timeline.reset(frame.state.items, frame.seq);
+      run = frame.run;
+    } else if (frame.type === "run_status") {
+      run = frame.run;
     } else if (frame.type !== "ui_state_delta") {
       return;
     } else if (!timeline.apply(frame.seq, frame.ops)) {
@@ -48,7 +55,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
       start();
       return;
     }
-    changed(groupByMessage(timeline.shown(), element));
+    changed(groupByMessage(timeline.shown(), element), run);
   };
   start();
   return () => stop();

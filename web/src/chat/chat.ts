@@ -1,14 +1,15 @@
 /** The chat: the log of the conversation, the composer, and problems with the connection. */
 import { RequestError } from "../person/client";
-import type { ActivityByMessage } from "./activity";
+import type { ActivityChanged } from "./activity";
 import { composer } from "./composer";
 import { element } from "./inline";
 import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
 import { logView } from "./logview";
+import { type AgentRequest, runBar } from "./run_bar";
 import type { Server } from "./server";
 import "./chat.css";
 
-type Follow = (changed: (activity: ActivityByMessage) => void, problem: (why: string) => void) => () => void;
+type Follow = (changed: ActivityChanged, problem: (why: string) => void) => () => void;
 
 export interface Chat {
   focus(): void;
@@ -18,13 +19,15 @@ export interface Chat {
 export interface Options {
   /** Follows what the agent does between messages. */
   readonly follow?: Follow;
+  /** Stops the agent, or lets it go on. */
+  readonly ask?: (request: AgentRequest) => Promise<unknown>;
   /** Replaces the composer where the page may only read. */
   readonly footer?: HTMLElement;
   /** Builds the form shown when the server requires authentication; by default only the error is shown. */
   readonly signIn?: (why: string, again: () => void) => HTMLElement;
 }
 
-export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, footer, signIn }: Options = {}): Chat {
+export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, ask, footer, signIn }: Options = {}): Chat {
   let log: Log = empty;
   const notice = element("div");
   notice.className = "chat-notice";
@@ -35,8 +38,9 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
     view.stick();
     void send({ client_id: crypto.randomUUID(), content, failed: null });
   });
+  const run = runBar(ask, (error) => showProblem(error instanceof Error ? error.message : String(error), 0));
   root.classList.add("chat");
-  root.replaceChildren(view.element, notice, footer ?? write.element);
+  root.replaceChildren(view.element, notice, run.element, footer ?? write.element);
 
   function update(next: Log): void {
     log = next;
@@ -91,7 +95,13 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
     });
   }
   void start();
-  const stopActivity = follow(view.showActivity, (why) => showProblem(why, 0));
+  const stopActivity = follow(
+    (activity, state) => {
+      view.showActivity(activity);
+      run.show(state);
+    },
+    (why) => showProblem(why, 0),
+  );
   return {
     focus: () => (footer ?? write).focus(),
     stop() {

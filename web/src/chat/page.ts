@@ -3,7 +3,7 @@ import { type Fetch, fetchAsVisitor, codeFromAddress, personClient, reasonOf, se
 import { followActivity } from "./activity";
 import { chat } from "./chat";
 import { element } from "./inline";
-import { server } from "./server";
+import { agentRequests, server } from "./server";
 import "./page.css";
 
 const KEY = "chat-token";
@@ -75,7 +75,7 @@ if (root) {
     return form;
   };
   const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation, credential: current, review: null }, changed);
-  const opened = chat(root, server(conversation, fetch), { signIn: askForCode, follow });
+  const opened = chat(root, server(conversation, fetch), { signIn: askForCode, follow, ask: agentRequests(conversation, fetch) });
   opened.focus();
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA)$/.test(event.target.tagName);

@@ -1,6 +1,7 @@
 /** The chat's HTTP API: history, posts, and the event stream. */
-import { type Fetch, RequestError } from "../person/client";
+import { type Fetch, RequestError, sendJson } from "../person/client";
 import type { Message, Receipts } from "./log";
+import type { AgentRequest } from "./run_bar";
 
 const PAGE_SIZE = 50;
 const LAST = "9".repeat(19);
@@ -42,6 +43,11 @@ export function server(conversation: string, fetch: Fetch): Server {
       return () => stop.abort();
     },
   };
+}
+
+/** Reaches the agent of a conversation, in whichever process it runs. */
+export function agentRequests(conversation: string, fetch: Fetch): (request: AgentRequest) => Promise<unknown> {
+  return (request) => sendJson(fetch, `/agents/${encodeURIComponent(conversation)}/${request}`, {});
 }
 
 type Open = (signal: AbortSignal) => Promise<Response>;

@@ -3,9 +3,9 @@
  * App code in the frame can move the keyboard focus out of the frame and back, so no single key decides anything, and
  * messages from the frame are ignored.
  */
-import { type ActivityByMessage, followActivity } from "../chat/activity";
+import { type ActivityChanged, followActivity } from "../chat/activity";
 import { chat, type Chat } from "../chat/chat";
-import { server } from "../chat/server";
+import { agentRequests, server } from "../chat/server";
 import { button, make } from "../nlui/dom";
 import { type Apps, apps } from "./apps/apps";
 import { codeFromAddress, personClient, readJson, reasonOf, RequestError, sendJson } from "./client";
@@ -101,10 +101,10 @@ function shell(state: State): void {
     const talk = make("div.person-talk");
     const body = make("section.person-view.person-chat", { "aria-label": "Chat with your agent" }, ...(consoleViews ? [consoleViews.steps.element] : []), talk);
     views.push({ id: "chat", name: "Chat", panel: body });
-    const follow = (changed: (activity: ActivityByMessage) => void): (() => void) =>
+    const follow = (changed: ActivityChanged): (() => void) =>
       followActivity({ conversation: "default", credential: () => person.credential(), review: (item) => review(item.approval_id) }, changed);
     queueMicrotask(() => {
-      chatView = chat(talk, server("default", person.fetch), { follow });
+      chatView = chat(talk, server("default", person.fetch), { follow, ask: agentRequests("default", person.fetch) });
     });
   }
   if (state.approvals ?? true) {

@@ -1,4 +1,4 @@
-"""`ui-mcp chat`: its servers, and its actions on a terminal (post, follow, history, export, backup, restore)."""
+"""`ui-mcp chat`: its servers, and its actions on a terminal (post, follow, stop, history, export, …)."""
 
 import csv
 import sys
@@ -6,17 +6,21 @@ from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
+from ui_mcp import config as settings
+from ui_mcp.agent.observer import ask_agent
 from ui_mcp.app import chat_server
 from ui_mcp.app.chat_server import as_person, open_chat_client
 from ui_mcp.chat.identity import Principal, principal
 from ui_mcp.chat.mcp import ROLES, ChatServerOptions
-from ui_mcp.chat.message import Author, Draft, Message, Page, cursor, id_text, optional_id, ts_text
+from ui_mcp.chat.message import Author, Draft, Message, Page, conversation_name, cursor, id_text, optional_id, ts_text
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tail import Follower
 from ui_mcp.chat.tools import Side
 from ui_mcp.discovery import lazy
+from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run
+from ui_mcp.workspace import Workspace
 
 # Over stdio no web server is needed.
 if TYPE_CHECKING:
@@ -55,6 +59,8 @@ async def _act(served: ChatServerOptions, options: Namespace) -> int:
     # A backup only copies a file: it needs no person.
     if options.action != "backup":
         served = await as_person(served, f"ui-mcp chat {options.action}")
+    if options.action in {"stop", "resume"}:
+        return await _ask_agent(served, options)
     async with open_chat_client(served) as chat:
         role = ROLES[served.side][0]
         who = principal(served.principal or role, role)
@@ -74,6 +80,15 @@ async def _act(served: ChatServerOptions, options: Namespace) -> int:
                 _line(f"Restored from {options.file}")
             case _:
                 await _export(chat, who, options)
+    return 0
+
+
+async def _ask_agent(served: ChatServerOptions, options: Namespace) -> int:
+    workspace = Workspace.at(served.base_dir)
+    url = settings.load(workspace.config_file).storage.url
+    if not await ask_agent(url, workspace.state_dir, conversation_name(options.conversation), options.action):
+        raise NotFoundError(f"No agent serves the conversation {options.conversation}\nStart one with `ui-mcp agent`.")
+    _line("Asked the agent to stop." if options.action == "stop" else "Asked the agent to go on.")
     return 0
 
 
