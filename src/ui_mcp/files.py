@@ -2,7 +2,6 @@
 
 import errno
 import os
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,9 +12,10 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     `mode` is set whatever the umask is; until then the file is private to its owner.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # In the same folder, because a rename is atomic only within one file system.
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    # In the same folder, because a rename is atomic only within one file system. Not by `tempfile`: `random`, which it
+    # imports, runs code in every forked Lua worker, which takes memory in each.
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), PRIVATE)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

@@ -52,6 +52,25 @@ def test_serving_needs_nothing_of_the_sdk() -> None:
     assert done.stdout.split() == []
 
 
+@pytest.mark.covers("MCP-PERF-3")
+def test_the_fork_server_loads_nothing_that_runs_code_in_every_worker() -> None:
+    code = (
+        "import sys, ui_mcp.lua_runtime.fork_server, ui_mcp.lua_runtime.vm, ui_mcp.lua_runtime.worker\n"
+        "print(*sys.modules.keys() & {'threading', 'random', 'logging', 'tempfile'})"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=_packages()
+    )
+
+    assert done.stdout.split() == []
+
+
+def _packages() -> dict[str, str]:
+    """Return an environment in which Python finds our packages without `site`, which imports more."""
+    return {"PYTHONPATH": ":".join([str(SOURCE.parent), *(path for path in sys.path if "site-packages" in path)])}
+
+
 OPTIONAL = {
     "psycopg": {"storage.postgres", "chat.postgres_store"},
     "playwright": set(),

@@ -6,8 +6,8 @@ The standard streams are moved away first, so that only messages are written to 
 import json
 import os
 import signal
-import threading
 import time
+from _thread import start_new_thread
 
 from ui_mcp.lua_runtime.messages import EXIT_OVERFULL, EXIT_OVERRUN, HEAD, Scalar, decode_request, encode_reply, length
 from ui_mcp.lua_runtime.vm import LuaRuntime, LuaVm
@@ -86,7 +86,8 @@ class DeadlineThread:
 
     def __init__(self) -> None:
         self._deadline = 0.0
-        threading.Thread(target=self._check_progress, daemon=True).start()
+        # Not `threading`: it runs code in every forked worker, which takes memory in each.
+        start_new_thread(self._check_progress, ())
 
     def __call__(self, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds + GRACE if seconds else 0.0
