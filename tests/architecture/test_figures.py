@@ -68,7 +68,7 @@ def test_a_module_has_a_size_and_readers(code: figures.Code) -> None:
 
 
 def test_no_function_is_longer_than_a_screen(code: figures.Code) -> None:
-    assert {name: lines for name, lines in code.functions.items() if lines > 59} == {}
+    assert {name: lines for name, lines in code.functions.items() if lines > 50} == {}
 
 
 def test_a_circle_and_a_chain_are_found() -> None:

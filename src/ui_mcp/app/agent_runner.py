@@ -11,8 +11,9 @@ from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.loop import Loop, LoopSettings
-from ui_mcp.agent.models import choose_model, model_settings
+from ui_mcp.agent.models import ModelSettings, choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator
+from ui_mcp.agent.tools import Legacy
 from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.app.commands.trust import offer
 from ui_mcp.chat.mcp import ChatServerOptions, directory_of
@@ -62,16 +63,7 @@ async def _agent(options: AgentOptions) -> int:
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
         offered = GatewayToolset(gateway)
-        tools = Combined([gateway.audited(posts, "chat"), offered])
-
-        settings = LoopSettings(
-            system=f"{SYSTEM}\n{offered.instructions()}",
-            max_context_tokens=llm.max_context_tokens,
-            max_output_tokens=llm.max_output_tokens,
-            principal=AGENT,
-            legacy=config.chat.legacy_ui_tools,
-            marks=True,
-        )
+        settings = _loop_settings(llm, offered.instructions(), config.chat.legacy_ui_tools)
         watch = ApprovalWatch(
             gateway.approvals,
             gateway.announcements,
@@ -86,7 +78,7 @@ async def _agent(options: AgentOptions) -> int:
             inbox,
             lambda writer: Loop(
                 model,
-                tools,
+                Combined([gateway.audited(posts, "chat"), offered]),
                 writer,
                 settings,
                 approvals=watch,
@@ -108,6 +100,17 @@ async def _agent(options: AgentOptions) -> int:
                 await journal.close()
                 await model.close()
     return 0
+
+
+def _loop_settings(llm: ModelSettings, instructions: str, legacy: Legacy) -> LoopSettings:
+    return LoopSettings(
+        system=f"{SYSTEM}\n{instructions}",
+        max_context_tokens=llm.max_context_tokens,
+        max_output_tokens=llm.max_output_tokens,
+        principal=AGENT,
+        legacy=legacy,
+        marks=True,
+    )
 
 
 def inbox_opener(base_dir: str) -> Open:

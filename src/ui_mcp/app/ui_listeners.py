@@ -2,14 +2,22 @@
 
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
 from anyio import create_memory_object_stream, create_task_group
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.config import Config
 from ui_mcp.discovery import lazy
@@ -95,54 +103,77 @@ async def run_listeners(
     workspace, config = configured.workspace, configured.config
     async with AsyncExitStack() as stack:
         sockets = stack.enter_context(_bound(workspace, config, listen_ports))
-        ui_port, mcp_port, person_port = port_of(sockets.ui), sockets.mcp_port, port_of(sockets.person)
-        ports = frozenset({ui_port, mcp_port})
-        protected = (*gateway_places(workspace, config), *configured.protected)
         aliases = Aliases()
-        subscribed, subscriptions = _subscriptions(stack)
-
-        def noted(kind: str, text: str) -> None:
-            note_refusal(workspace, kind, text)
-            aliases.note(kind, text)
-            if kind == OutputKind.SUBSCRIBED:
-                subscribed.send_nowait(text)
-
-        record = SessionRecord(workspace.state_dir, resumes=host.resumes)
-        server = ServerInfo(host.status, announcements, noted, protected, record)
-        sessions = await stack.enter_async_context(SessionRegistry(workspace, config, server))
+        sessions, subscriptions = await _open_sessions(stack, host, configured, announcements, aliases)
         tokens, codes = OneTimeTokens(), OneTimeTokens(lifetime=CODE_LIFETIME)
         counts = _Counts()
         running = Running(
             workspace,
             config,
             sessions,
-            config.server.url(ui_port),
-            mcp_port,
+            config.server.url(port_of(sockets.ui)),
+            sockets.mcp_port,
             tokens.mint,
             codes.mint,
-            person_url=config.server.url(person_port),
+            person_url=config.server.url(port_of(sockets.person)),
             pending=configured.pending,
             connections=counts.total,
         )
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
-        users = config.server.allowed_users
-        pages = CodeEntry(_pages_app(host, configured, aliases, tokens, person_port), host, codes)
-        app = SecurityMiddleware(pages, ui_rules(config, ports, tokens, person_port))
-        counts.append(await stack.enter_async_context(listening(app, sockets.ui, users)))
-        person_app = person_app_beside(host, config, workspace, ui_port, person_port)
-        counts.append(await stack.enter_async_context(listening(person_app, sockets.person, users)))
-        if sockets.mcp:
-            served = _mcp_listening(host, configured, sockets.mcp, ports, transports)
-            counts.append(await stack.enter_async_context(served))
+        pages = CodeEntry(_pages_app(host, configured, aliases, tokens, port_of(sockets.person)), host, codes)
+        for listener in _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports):
+            counts.append(await stack.enter_async_context(listener))
         stack.callback(host.cancel_chat_waiters)
         stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
-        stack.enter_context(_port_files(workspace, ui_port, mcp_port, person_port))
+        stack.enter_context(_port_files(workspace, sockets))
         await stack.enter_async_context(forward_chat_messages(host, sessions, announcements))
         tasks = await stack.enter_async_context(create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         tasks.start_soon(publish, config, sessions, subscriptions)
         yield running
+
+
+async def _open_sessions(
+    stack: AsyncExitStack, host: UiServer, configured: Configured, announcements: Announcements, aliases: Aliases
+) -> tuple[SessionRegistry, MemoryObjectReceiveStream[str]]:
+    """Open the sessions of a server until `stack` closes; return them and the topics that apps subscribe to."""
+    workspace, config = configured.workspace, configured.config
+    send, receive = create_memory_object_stream[str](inf)
+    stack.enter_context(send)
+    stack.enter_context(receive)
+
+    def noted(kind: str, text: str) -> None:
+        note_refusal(workspace, kind, text)
+        aliases.note(kind, text)
+        if kind == OutputKind.SUBSCRIBED:
+            send.send_nowait(text)
+
+    protected = (*gateway_places(workspace, config), *configured.protected)
+    record = SessionRecord(workspace.state_dir, resumes=host.resumes)
+    server = ServerInfo(host.status, announcements, noted, protected, record)
+    return await stack.enter_async_context(SessionRegistry(workspace, config, server)), receive
+
+
+def _listeners(
+    host: UiServer,
+    configured: Configured,
+    sockets: "_Sockets",
+    pages: App,
+    *,
+    tokens: OneTimeTokens,
+    transports: MakeApp | None,
+) -> Iterator[AbstractAsyncContextManager[Callable[[], int]]]:
+    """Yield the listener of each port; each provides the number of its open connections."""
+    config, users = configured.config, configured.config.server.allowed_users
+    ui_port, person_port = port_of(sockets.ui), port_of(sockets.person)
+    ports = frozenset({ui_port, sockets.mcp_port})
+    app = SecurityMiddleware(pages, ui_rules(config, ports, tokens, person_port))
+    yield listening(app, sockets.ui, users)
+    person_app = person_app_beside(host, config, configured.workspace, ui_port, person_port)
+    yield listening(person_app, sockets.person, users)
+    if sockets.mcp:
+        yield _mcp_listening(host, configured, sockets.mcp, ports, transports)
 
 
 @asynccontextmanager
@@ -165,12 +196,12 @@ class _Counts(list[Callable[[], int]]):
 
 
 @contextmanager
-def _port_files(workspace: Workspace, ui: int, mcp: int, person: int) -> Iterator[None]:
+def _port_files(workspace: Workspace, sockets: "_Sockets") -> Iterator[None]:
     """Keep the ports in files of the base directory while the block runs."""
     with (
-        port_file(workspace.ui_port, ui),
-        port_file(workspace.mcp_port, mcp),
-        port_file(workspace.person_port, person),
+        port_file(workspace.ui_port, port_of(sockets.ui)),
+        port_file(workspace.mcp_port, sockets.mcp_port),
+        port_file(workspace.person_port, port_of(sockets.person)),
     ):
         yield
 
@@ -187,12 +218,6 @@ def _pages_app(
         LazyRoutes(GUIDES, partial(guide_routes, host, partial(refuse_uninvited, host))),
     ]
     return ui_app(Pages(host, configured.workspace, decorate, aliases), routes)
-
-
-def _subscriptions(stack: AsyncExitStack) -> tuple[MemoryObjectSendStream[str], MemoryObjectReceiveStream[str]]:
-    """Open a stream of the topics that apps subscribe to, closed with `stack`."""
-    send, receive = create_memory_object_stream[str](inf)
-    return stack.enter_context(send), stack.enter_context(receive)
 
 
 async def publish(config: Config, sessions: SessionRegistry, subscriptions: MemoryObjectReceiveStream[str]) -> None:
