@@ -24,6 +24,7 @@ from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
+from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.agent.sampler import Deltas
@@ -118,7 +119,7 @@ def loop_for(url: str) -> MakeLoop:
     def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(None, [post, noop])
         settings = LoopSettings(text_policy="implicit_post")
-        return Loop(OpenAiModel("m", url), tools, writer, settings, deltas)
+        return Loop(OpenAiModel("m", ModelHttp(Endpoint(url))), tools, writer, settings, deltas)
 
     return make_loop
 

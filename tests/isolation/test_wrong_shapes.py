@@ -58,11 +58,11 @@ WRONG = {
 def model(dialect: str, http: Any) -> Model:
     match dialect:
         case "openai":
-            return OpenAiModel("m", "", http=http)
+            return OpenAiModel("m", http)
         case "anthropic":
-            return AnthropicModel("m", "", http=http)
+            return AnthropicModel("m", http)
         case _:
-            return GeminiModel("m", "", http=http)
+            return GeminiModel("m", http)
 
 
 class Canned:

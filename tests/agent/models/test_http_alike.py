@@ -15,7 +15,7 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Stop, TextDelta, Usage, UserMessage
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
-from ui_mcp.agent.models.http import Endpoint, ModelHttp
+from ui_mcp.agent.models.http import ModelHttp
 from ui_mcp.agent.models.openai import OpenAiModel
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.errors import ModelError
@@ -61,7 +61,7 @@ def gemini_parts(*parts: Any, finish: str | None = "STOP") -> dict[str, Any]:
 
 DIALECTS = {
     "openai": Dialect(
-        make=lambda http: OpenAiModel("m", "", http=http),
+        make=lambda http: OpenAiModel("m", http),
         text=(
             openai_chunk({"content": "hi"}),
             openai_chunk({}, "stop"),
@@ -80,7 +80,7 @@ DIALECTS = {
         refusal='{"error": {"message": "bad key", "type": "invalid_request_error"}}',
     ),
     "anthropic": Dialect(
-        make=lambda http: AnthropicModel("m", "k", http=http),
+        make=lambda http: AnthropicModel("m", http),
         text=anthropic_text("hi"),
         call=(
             {"type": "message_start", "message": {"usage": {"input_tokens": 5}}},
@@ -98,7 +98,7 @@ DIALECTS = {
         names=True,
     ),
     "gemini": Dialect(
-        make=lambda http: GeminiModel("m", "k", http=http),
+        make=lambda http: GeminiModel("m", http),
         text=(gemini_parts({"text": "hi"}),),
         call=(gemini_parts({"functionCall": {"id": "c1", "name": "files_v1_read", "args": {}}}),),
         begun=(gemini_parts({"text": "h"}, finish=None),),
@@ -110,7 +110,7 @@ every = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 
 
 def model_at(served: Vendor, dialect: Dialect, idle: float = 60.0) -> Model:
-    return dialect.make(ModelHttp(Endpoint(served.url, attempts=3, first_wait=0.001, idle_seconds=idle)))
+    return dialect.make(served.http(attempts=3, idle=idle))
 
 
 async def ask(model: Model) -> list[ModelEvent]:

@@ -21,6 +21,7 @@ from ui_mcp.agent.model import (
     Usage,
     UserMessage,
 )
+from ui_mcp.agent.models import anthropic, gemini, openai
 from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments, retry_after
@@ -47,10 +48,6 @@ async def ask(model: Model, *, required: bool = False, messages: list[Message] |
     return [event async for event in model.stream(request)]
 
 
-def quick(served: Vendor) -> ModelHttp:
-    return ModelHttp(Endpoint(served.url, first_wait=0.001, idle_seconds=30))
-
-
 def chunk(delta: dict[str, object] | None = None, finish: str | None = None, **rest: object) -> dict[str, object]:
     return {"choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **rest}
 
@@ -70,7 +67,7 @@ async def test_openai_requests_and_streamed_calls(served: Vendor) -> None:
         "[DONE]",
     )
 
-    events = await ask(OpenAiModel("m", served.url, "k3y"), required=True)
+    events = await ask(OpenAiModel("m", served.http(openai.PROVIDER.headers("k3y"))), required=True)
 
     assert events == [
         TextDelta("Let "),
@@ -97,7 +94,7 @@ async def test_a_whole_call_without_index_or_id_gets_an_id(served: Vendor) -> No
     call = {"function": {"name": "weather__get", "arguments": {"place": "Oslo"}}, "id": ""}
     served.streams(chunk({"tool_calls": [call]}), chunk({"tool_calls": [call]}), chunk(finish="stop"), "[DONE]")
 
-    first, second, stop = await ask(OpenAiModel("m", served.url))
+    first, second, stop = await ask(OpenAiModel("m", served.http()))
 
     assert isinstance(first, ToolUse)
     assert isinstance(second, ToolUse)
@@ -110,7 +107,7 @@ async def test_a_whole_call_without_index_or_id_gets_an_id(served: Vendor) -> No
 async def test_fields_a_server_refuses_are_left_out_from_then_on(served: Vendor) -> None:
     served.refuses(400, '{"error": {"message": "unknown field: stream_options"}}')
     served.streams(chunk({"content": "hi"}, "stop"), "[DONE]")
-    model = OpenAiModel("m", served.url)
+    model = OpenAiModel("m", served.http())
 
     assert await ask(model) == [TextDelta("hi"), Stop("end")]
     assert await ask(model) == [TextDelta("hi"), Stop("end")]
@@ -148,7 +145,7 @@ async def test_anthropic_blocks_thoughts_and_results(served: Vendor) -> None:
         names=True,
     )
 
-    events = await ask(AnthropicModel("m", "k3y", served.url), required=True)
+    events = await ask(AnthropicModel("m", served.http(anthropic.PROVIDER.headers("k3y"))), required=True)
 
     thoughts = [{"type": "thinking", "thinking": "hm", "signature": "sig"}]
     assert events == [
@@ -175,7 +172,7 @@ async def test_anthropic_thoughts_go_back_unchanged(served: Vendor) -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "sig"}
 
     events = await ask(
-        AnthropicModel("m", "k", served.url),
+        AnthropicModel("m", served.http()),
         messages=[UserMessage("x"), AssistantMessage("y", provider_data={"thinking": [thought]}), UserMessage("z")],
     )
 
@@ -192,7 +189,7 @@ async def test_gemini_parts_and_signatures(served: Vendor) -> None:
         {"usageMetadata": {"promptTokenCount": 8, "candidatesTokenCount": 2, "thoughtsTokenCount": 1}},
     )
 
-    events = await ask(GeminiModel("m", "k3y", served.url), required=True)
+    events = await ask(GeminiModel("m", served.http(gemini.PROVIDER.headers("k3y"))), required=True)
 
     use = events[3]
     assert events[:3] == [ReasoningDelta("hm"), TextDelta("Let me see."), Usage(8, 3)]
@@ -213,7 +210,7 @@ async def test_gemini_parts_and_signatures(served: Vendor) -> None:
     assert asked["contents"][2]["parts"][1]["functionResponse"]["response"] == {"error": "no such place"}
 
     await ask(
-        GeminiModel("m", "k", served.url), messages=[UserMessage("x"), AssistantMessage(calls=(use,)), UserMessage("y")]
+        GeminiModel("m", served.http()), messages=[UserMessage("x"), AssistantMessage(calls=(use,)), UserMessage("y")]
     )
     assert served.asked[1]["contents"][1]["parts"][0]["thoughtSignature"] == "s1"
 
@@ -223,7 +220,7 @@ async def test_gemini_falls_back_to_the_reduced_schema(served: Vendor) -> None:
     served.refuses(400, '{"error": {"message": "Unknown name \\"parametersJsonSchema\\""}}')
     served.streams({"candidates": [{"content": {"parts": [{"text": "hi"}]}, "finishReason": "STOP"}]})
 
-    assert await ask(GeminiModel("m", "k", served.url)) == [TextDelta("hi"), Stop("end")]
+    assert await ask(GeminiModel("m", served.http())) == [TextDelta("hi"), Stop("end")]
     declared = served.asked[1]["tools"][0]["functionDeclarations"][0]
     assert declared["parameters"] == {"type": "object", "properties": {"place": {"type": "string"}}}
 
@@ -234,7 +231,7 @@ async def test_busy_servers_are_tried_again_and_hopeless_ones_are_not(served: Ve
     served.refuses(503, "not yet")
     served.streams(chunk({"content": "hi"}, "stop"), "[DONE]")
 
-    first, second, *answer = await ask(OpenAiModel("m", served.url, http=quick(served)))
+    first, second, *answer = await ask(OpenAiModel("m", served.http(idle=30)))
 
     assert answer == [TextDelta("hi"), Stop("end")]
     assert first == Retrying("The model server answered 429: slow down", 0.0, 2, 6)
@@ -245,7 +242,7 @@ async def test_busy_servers_are_tried_again_and_hopeless_ones_are_not(served: Ve
     served.answers.clear()
     served.refuses(401, '{"error": {"message": "bad key"}}')
     with pytest.raises(ModelError, match="answered 401: bad key"):
-        await ask(OpenAiModel("m", served.url, http=quick(served)))
+        await ask(OpenAiModel("m", served.http(idle=30)))
     assert len(served.asked) == 4
 
 
@@ -254,7 +251,7 @@ async def test_an_answer_that_breaks_off_is_an_error(served: Vendor) -> None:
     served.streams({"type": "message_start", "message": {}}, names=True)
 
     with pytest.raises(ModelError, match="in the middle"):
-        await ask(AnthropicModel("m", "k", served.url))
+        await ask(AnthropicModel("m", served.http()))
 
 
 @pytest.mark.covers("R-MP-5")
@@ -262,7 +259,7 @@ async def test_a_server_that_is_not_there_is_named() -> None:
     http = ModelHttp(Endpoint("http://127.0.0.1:9", attempts=2, first_wait=0.001))
 
     with pytest.raises(ModelError, match=r"Cannot reach the model server at http://127\.0\.0\.1:9"):
-        await ask(OpenAiModel("m", "unused", http=http))
+        await ask(OpenAiModel("m", http))
 
 
 @pytest.mark.covers("R-MP-5")

@@ -1,6 +1,6 @@
 """A local server that answers in a vendor's shape and writes down what it was asked."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.jsontypes import dumps
 from ui_mcp.webserver.server import bind, listening, port_of
 
@@ -26,6 +27,13 @@ class Vendor:
     headers: list[dict[str, str]] = field(default_factory=list)
     connections: set[int] = field(default_factory=set)
     """Ports from which requests came."""
+    clients: list[ModelHttp] = field(default_factory=list)
+
+    def http(self, headers: Mapping[str, str] = {}, *, attempts: int = 6, idle: float = 60.0) -> ModelHttp:
+        """Return a client of this server that is closed with it."""
+        client = ModelHttp(Endpoint(self.url, headers, attempts=attempts, first_wait=0.001, idle_seconds=idle))
+        self.clients.append(client)
+        return client
 
     def streams(self, *events: Any, names: bool = False) -> None:
         """Answer with an event stream; with `names` each event is announced by its type."""
@@ -81,3 +89,5 @@ async def vendor() -> AsyncIterator[Vendor]:
     app = Starlette(routes=[Route("/{path:path}", serving.answer, methods=["POST"])])
     async with listening(app, socket):
         yield serving
+        for client in serving.clients:
+            await client.close()

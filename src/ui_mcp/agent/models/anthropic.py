@@ -20,7 +20,7 @@ from ui_mcp.agent.model import (
     UserMessage,
 )
 from ui_mcp.agent.models import Provider, Service
-from ui_mcp.agent.models.http import Endpoint, ModelHttp, ServerEvent, read_arguments
+from ui_mcp.agent.models.http import ModelHttp, ServerEvent, read_arguments
 from ui_mcp.agent.models.refusal import reported
 from ui_mcp.agent.models.shapes import amount, position, record, text, tool_use
 from ui_mcp.errors import ModelError
@@ -42,9 +42,9 @@ REASONS: dict[str, StopReason] = {
 class AnthropicModel:
     """A model behind `POST {base}/v1/messages`."""
 
-    def __init__(self, model: str, key: str, base_url: str = BASE_URL, http: ModelHttp | None = None) -> None:
+    def __init__(self, model: str, http: ModelHttp) -> None:
         self._model = model
-        self._http = http or ModelHttp(Endpoint(base_url, _headers(key)))
+        self._http = http
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         answer = _Answer()
@@ -60,7 +60,7 @@ def _headers(key: str) -> dict[str, str]:
 
 PROVIDER = Provider(
     services=(Service("Anthropic", BASE_URL, "ANTHROPIC_API_KEY"),),
-    make=lambda settings, http: AnthropicModel(settings.model, settings.api_key, http=http),
+    make=lambda settings, http: AnthropicModel(settings.model, http),
     headers=_headers,
     serves=lambda address: "anthropic.com" in address,
 )

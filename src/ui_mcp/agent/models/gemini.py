@@ -19,7 +19,7 @@ from ui_mcp.agent.model import (
     UserMessage,
 )
 from ui_mcp.agent.models import Provider, Service, shapes
-from ui_mcp.agent.models.http import Endpoint, ModelHttp
+from ui_mcp.agent.models.http import ModelHttp
 from ui_mcp.agent.models.refusal import complaint, reported
 from ui_mcp.agent.models.shapes import amount, record
 from ui_mcp.errors import ModelError
@@ -34,9 +34,9 @@ SIGNATURE = "thoughtSignature"
 class GeminiModel:
     """A model behind `POST {base}/models/{model}:streamGenerateContent`."""
 
-    def __init__(self, model: str, key: str, base_url: str = BASE_URL, http: ModelHttp | None = None) -> None:
+    def __init__(self, model: str, http: ModelHttp) -> None:
         self._model = model
-        self._http = http or ModelHttp(Endpoint(base_url, _headers(key)))
+        self._http = http
         self._reduced = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -67,7 +67,7 @@ def _headers(key: str) -> dict[str, str]:
 
 PROVIDER = Provider(
     services=(Service("Gemini", BASE_URL, "GEMINI_API_KEY"),),
-    make=lambda settings, http: GeminiModel(settings.model, settings.api_key, http=http),
+    make=lambda settings, http: GeminiModel(settings.model, http),
     headers=_headers,
     # Google serves the chat completions API too.
     serves=lambda address: "googleapis.com" in address and "/openai" not in address,

@@ -20,7 +20,7 @@ from ui_mcp.agent.model import (
     UserMessage,
 )
 from ui_mcp.agent.models import Provider, Service
-from ui_mcp.agent.models.http import Endpoint, ModelHttp, read_arguments
+from ui_mcp.agent.models.http import ModelHttp, read_arguments
 from ui_mcp.agent.models.refusal import reported
 from ui_mcp.agent.models.shapes import amount, listed, position, prose, record, text
 from ui_mcp.errors import ModelError
@@ -40,9 +40,9 @@ REASONS: dict[str, StopReason] = {
 class OpenAiModel:
     """A model behind `POST {base}/chat/completions`."""
 
-    def __init__(self, model: str, base_url: str, key: str = "", http: ModelHttp | None = None) -> None:
+    def __init__(self, model: str, http: ModelHttp) -> None:
         self._model = model
-        self._http = http or ModelHttp(Endpoint(base_url, _headers(key)))
+        self._http = http
         self._omit_optional = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -80,7 +80,7 @@ PROVIDER = Provider(
         Service("Ollama", "http://127.0.0.1:11434/v1"),
         Service("LM Studio", "http://127.0.0.1:1234/v1"),
     ),
-    make=lambda settings, http: OpenAiModel(settings.model, settings.api_base, http=http),
+    make=lambda settings, http: OpenAiModel(settings.model, http),
     headers=_headers,
     summary="also Ollama, LM Studio, vLLM, DeepSeek",
 )
