@@ -1,6 +1,7 @@
 """The same two pages, a counter and a list of 1,000 rows, by us, by NiceGUI and by hand.
 
-"sessions" is the counter again with one session per visitor, which is the only mode of the other two.
+"sessions" is the counter again with one session per visitor, which is the only mode of the other two; "unsaved" is the
+counter of ours without the journal of its state.
 The floor is the minimum that a Python server can do: Starlette, one WebSocket, one text node.
 """
 
@@ -22,6 +23,7 @@ from compiled import compile_ours
 
 ROWS = 1000
 KINDS = ("ours", "floor", "nicegui")
+SETTINGS = {"sessions": 'root = "new"', "unsaved": 'journal = "off"'}
 NICEGUI_HOME = Path(os.environ.get("NICEGUI_VENV", Path(tempfile.gettempdir()) / "nicegui-venv"))
 
 FLOOR = """
@@ -154,9 +156,9 @@ def _memory(pid: int, field: str) -> float:
 def _command(kind: str, page: str, folder: Path, port: int) -> list[str]:
     if kind == "ours":
         _lay_out(folder, ROWS if page == "rows" else 0)
-        if page == "sessions":
+        if page in SETTINGS:
             (folder / ".claude" / "ui" / "config").mkdir(exist_ok=True)
-            (folder / ".claude" / "ui" / "config" / "config.toml").write_text('[session]\nroot = "new"\n')
+            (folder / ".claude" / "ui" / "config" / "config.toml").write_text(f"[session]\n{SETTINGS[page]}\n")
         return [sys.executable, "-m", "ui_mcp", "serve", "--port", str(port), "--mcp-port", "0"]
     script = folder / "main.py"
     script.write_text(textwrap.dedent((FLOOR if kind == "floor" else NICEGUI).format(rows=ROWS)))
