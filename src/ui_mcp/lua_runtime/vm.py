@@ -270,16 +270,7 @@ class LuaVm:
             files,
             lambda name, target: emit(OutputKind.ALIAS.value, json.dumps({"name": name, "target": target}), 0),
         )
-        limit = self._runtime.set_max_memory
-
-        def service(function: Callable[..., object]) -> Callable[..., object]:
-            def call(*args: Scalar) -> object:
-                limit(0)
-                result = function(*(_from_lua(arg) for arg in args))
-                return tuple(map(_to_lua, result)) if isinstance(result, tuple) else _to_lua(result)
-
-            return call
-
+        service = self._service
         stores = cache(lambda: AppStores(str(settings["base_dir"])))
         return {
             "store": service(lambda op, *args: stores().call(str(op), *map(str, args))),
@@ -310,6 +301,17 @@ class LuaVm:
             "session_id": str(settings["session_id"]),
             "status": str(settings["status"]),
         }
+
+    def _service(self, function: Callable[..., object]) -> Callable[..., object]:
+        """Return a function for the engine; it lifts the memory limit, which the engine sets again with `arm`."""
+        limit = self._runtime.set_max_memory
+
+        def call(*args: Scalar) -> object:
+            limit(0)
+            result = function(*(_from_lua(arg) for arg in args))
+            return tuple(map(_to_lua, result)) if isinstance(result, tuple) else _to_lua(result)
+
+        return call
 
 
 class LuaScript:
