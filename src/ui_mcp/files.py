@@ -1,9 +1,12 @@
-"""Atomic writes, private (0600) files and folders, and digests of files."""
+"""Atomic writes, private (0600) files and folders, digests and locks of files."""
 
 import errno
 import os
+import sys
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
@@ -91,3 +94,31 @@ def make_private(folder: str | os.PathLike[str]) -> None:
     """Set the mode of a directory to 0700; does nothing for links and on Windows."""
     if os.name == "posix" and not os.path.islink(folder):
         os.chmod(folder, PRIVATE_FOLDER)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Windows locks are mandatory: lock bytes far beyond the text, so that others can read it.
+    _FIRST, _BYTES = 1 << 20, 64
+
+    def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
+        """Lock a file without waiting, or raise OSError: all bytes, or one free byte for a shared lock."""
+        file.seek(_FIRST)
+        if not shared:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, _BYTES)
+            return
+        with suppress(OSError):
+            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, _BYTES)
+        for byte in range(_BYTES):
+            file.seek(_FIRST + byte)
+            with suppress(OSError):
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                return
+        raise OSError("all bytes of the shared lock are taken")
+else:
+    import fcntl
+
+    def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
+        """Lock a file without waiting, or raise OSError; a second call converts a held lock."""
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -8,9 +8,10 @@ from typing import BinaryIO
 import anyio
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
+from ui_mcp.files import try_lock
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.local_socket import AVAILABLE, PROTOCOL, PROTOCOL_KEY, SocketPlace
-from ui_mcp.ui.instance import open_regular, server_lock, try_lock
+from ui_mcp.ui.instance import open_regular, server_lock
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace
 

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -12,39 +11,11 @@ from secrets import token_hex
 from typing import BinaryIO
 
 from ui_mcp.errors import AlreadyRunningError, ConfigError
-from ui_mcp.files import write_atomic
+from ui_mcp.files import try_lock, write_atomic
 from ui_mcp.jsontypes import dumps, loads
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.person import state_folder
 from ui_mcp.workspace import Workspace
-
-if sys.platform == "win32":
-    import msvcrt
-
-    # Windows locks are mandatory: lock bytes far beyond the text, so that others can read it.
-    _FIRST, _BYTES = 1 << 20, 64
-
-    def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
-        """Lock a file without waiting, or raise OSError: all bytes, or one free byte for a shared lock."""
-        file.seek(_FIRST)
-        if not shared:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, _BYTES)
-            return
-        with suppress(OSError):
-            msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, _BYTES)
-        for byte in range(_BYTES):
-            file.seek(_FIRST + byte)
-            with suppress(OSError):
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-                return
-        raise OSError("all bytes of the shared lock are taken")
-else:
-    import fcntl
-
-    def try_lock(file: BinaryIO, *, shared: bool = False) -> None:
-        """Lock a file without waiting, or raise OSError; a second call converts a held lock."""
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-
 
 NAME = "running.lock"
 SERVER_NAME = "server.lock"

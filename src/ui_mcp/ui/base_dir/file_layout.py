@@ -9,8 +9,8 @@ from typing import BinaryIO, Literal
 from urllib.parse import unquote
 
 from ui_mcp.errors import ConfigError
+from ui_mcp.files import try_lock
 from ui_mcp.lazy_dataclass import dataclass
-from ui_mcp.ui import instance
 from ui_mcp.version import version_in
 from ui_mcp.workspace import BUNDLE, MOVING, Workspace
 
@@ -75,7 +75,7 @@ def named_store(workspace: Workspace) -> Path | None:
 def locked(file: BinaryIO, *, shared: bool = False) -> bool:
     """Try to lock a file, and return whether that worked."""
     try:
-        instance.try_lock(file, shared=shared)
+        try_lock(file, shared=shared)
     except OSError:
         return False
     return True

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ui_mcp.errors import NotFoundError, RefusedError, UiMcpError
-from ui_mcp.files import PRIVATE, write_atomic
+from ui_mcp.files import PRIVATE, try_lock, write_atomic
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.ui.app_files import KeptContents, file_diff, is_plain, place_of, require_no_link
-from ui_mcp.ui.instance import open_regular, try_lock
+from ui_mcp.ui.instance import open_regular
 from ui_mcp.workspace import Workspace, make_own
 
 KEPT_EDITS = 100
