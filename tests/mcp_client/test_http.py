@@ -1,6 +1,5 @@
 """Servers behind a URL: sessions, streams that break, redirects, routing headers and signing in."""
 
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,12 +23,12 @@ from ui_mcp.gateway.approvals.model import from_json, to_json
 from ui_mcp.jsonrpc.messages import VERSION_KEY
 from ui_mcp.jsonrpc.routing_headers import encoded
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_client import oauth
 from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.http_headers import header_map, parameter_headers, request_headers
 from ui_mcp.mcp_client.transport import HttpUrl, SseUrl
 from ui_mcp.mcp_server.results import call_result
 from ui_mcp.mcp_server.tools import listed_tool
+from ui_mcp.oauth import account, store
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.webserver.server import bind, listening, port_of
 
@@ -316,8 +315,8 @@ async def test_a_person_signs_in_once_to_a_server_that_asks_for_oauth(
         opened.append(url)
         Thread(target=httpx2.get, args=(url,), kwargs={"follow_redirects": True, "timeout": 60}, daemon=True).start()
 
-    monkeypatch.setattr(oauth, "open_default_browser", browser)
-    monkeypatch.setattr(oauth, "state_folder", lambda: tmp_path)
+    monkeypatch.setattr(account, "open_default_browser", browser)
+    monkeypatch.setattr(store, "state_folder", lambda: tmp_path)
     guard = AuthorizationServer()
     async with served(*guard.routes()) as base:
         for _ in range(2):
@@ -326,18 +325,8 @@ async def test_a_person_signs_in_once_to_a_server_that_asks_for_oauth(
 
     assert [tool.name for tool in tools] == ["do"]
     assert (len(opened), guard.granted) == (1, ["authorization_code"])
-    (kept,) = (tmp_path / "mounts").iterdir()
+    (kept,) = (tmp_path / "sign-ins").glob("*.json")
     assert kept.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.covers("MCP-CLIENT-6")
-async def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "ui_mcp.mcp_client.oauth")
-    monkeypatch.setitem(sys.modules, "mcp.client.auth", None)
-    async with served(*AuthorizationServer().routes()) as base:
-        with pytest.raises(MountError, match=r"(?s)sign in.*ui-mcp\[oauth\]"):
-            async with connect(HttpUrl(f"{base}/mcp")):
-                pass
 
 
 @pytest.mark.covers("MCP-CLIENT-6")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ui_mcp.gateway.config.agreed_files import load_agreed
     from ui_mcp.gateway.config.configuration import GatewayOptions
     from ui_mcp.gateway.runner import open_gateway
+    from ui_mcp.gateway.service import GatewayService
+    from ui_mcp.gateway.sign_ins import SignIns
     from ui_mcp.gateway.toolset import GatewayToolset
 else:
     load_agreed = lazy("ui_mcp.gateway.config.agreed_files:load_agreed")
@@ -43,6 +45,7 @@ class MountedGateway:
         self._tasks = tasks
         self._starting = anyio.Lock()
         self._toolsets: dict[str, Toolset] = {}
+        self._services: dict[str, GatewayService] = {}
 
     async def tools(self, call: Call) -> Sequence[Tool]:
         """Return the gateway's tools, or none if there is no gateway or it cannot start."""
@@ -58,6 +61,12 @@ class MountedGateway:
         if toolset is None:
             raise UnknownToolError(name)
         return await toolset.call(name, arguments, call)
+
+    async def sign_ins(self) -> "SignIns | None":
+        """Return the person's accounts at the sources; None if there is no gateway."""
+        toolset = await self._gateway()
+        file = next((file for file, one in self._toolsets.items() if one is toolset), None)
+        return self._services[file].sign_ins if file is not None else None
 
     async def _gateway(self) -> Toolset | None:
         await self._host.wait_configured()
@@ -80,6 +89,7 @@ class MountedGateway:
         async with open_gateway(
             options, mode="host", announcements=self._announcements, answered_at=self._person_url
         ) as gateway:
+            self._services[file] = gateway
             task_status.started(GatewayToolset(gateway))
             await anyio.sleep_forever()
 

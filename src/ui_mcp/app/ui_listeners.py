@@ -52,6 +52,7 @@ from ui_mcp.workspace import Workspace
 if TYPE_CHECKING:
     from ui_mcp.app.watch_routes import (
         mcp_timeline_and_approvals,
+        person_accounts,
         person_timeline_and_approvals,
         ui_timeline_and_approvals,
         waiting,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 else:
     console_routes = lazy("ui_mcp.ui.http.console_routes:console_routes")
     mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
+    person_accounts = lazy("ui_mcp.app.watch_routes:person_accounts")
     person_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:person_timeline_and_approvals")
     waiting = lazy("ui_mcp.app.watch_routes:waiting")
     person_chat_routes = lazy("ui_mcp.ui.http.chat_routes:person_chat_routes")
@@ -84,6 +86,7 @@ PERSON_PORT = 8002
 CHAT = ("/chat",)
 CONSOLE = ("/apps", "/imports", "/deleted", "/console", "/progress", "/settings")
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
+ACCOUNTS = ("/sign-ins",)
 
 MakeApp = Callable[[], App]
 
@@ -349,5 +352,6 @@ def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_p
         LazyRoutes(WATCHED, partial(person_timeline_and_approvals, host, access)),
         LazyRoutes(CHAT, partial(person_chat_routes, host, config.chat.rate)),
         LazyRoutes(CONSOLE, partial(console_routes, host, partial(all_tools, host))),
+        LazyRoutes(ACCOUNTS, partial(person_accounts, host)),
     ]
     return ui_person_app(host, config, PersonListeners(ui_port, person_port, partial(waiting, host)), access, routes)

@@ -1,4 +1,4 @@
-"""Routes of the timeline and the approvals on the three listeners; imported on the first request."""
+"""Routes of timeline, approvals and accounts on the three listeners; imported on the first request."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,15 @@ from starlette.routing import BaseRoute
 from ui_mcp.agent.http import AgentRequests, IsAllowed, Timelines, Watched
 from ui_mcp.agent.journal import RequestKind
 from ui_mcp.agent.observer import Reader, TimelineObservers, ask_agent, reader_for
+from ui_mcp.app.mounted_gateway import MountedGateway
 from ui_mcp.chat.identity import POST_USER, READ, Principal, principal
 from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tools import OpenChat
 from ui_mcp.errors import UiMcpError
 from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approvals_opener
 from ui_mcp.gateway.config.agreement import NamedFile, approvals_url, named_file
+from ui_mcp.gateway.sign_in_pages import SignInPages
+from ui_mcp.gateway.sign_ins import SignIns
 from ui_mcp.log import logger
 from ui_mcp.ui.http.chat_routes import has_session_cookie, principal_of_token
 from ui_mcp.ui.server import UiServer
@@ -146,6 +149,15 @@ def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
         *person_timeline_routes(host, access, observations(host).open),
         *person_approvals(approvals).routes(),
     ]
+
+
+def person_accounts(host: UiServer) -> Routes:
+    """Return the accounts at the sources of `gateway.config`, which starts with the first look at them."""
+
+    async def opened() -> SignIns | None:
+        return await host.gateway.sign_ins() if isinstance(host.gateway, MountedGateway) else None
+
+    return list(SignInPages(opened).routes())
 
 
 async def waiting(host: UiServer) -> int:

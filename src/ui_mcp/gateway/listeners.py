@@ -9,6 +9,7 @@ import anyio
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.approvals.http import ApprovalPages, approvals_app
 from ui_mcp.gateway.service import GatewayService
+from ui_mcp.gateway.sign_in_pages import sign_in_routes
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.server import bind, port_of
@@ -20,7 +21,9 @@ async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]
     port = port_of(listener)
     pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker)
     async with person_listening(
-        approvals_app(port, pages, gateway.approvals), listener, gateway.settings.server.allowed_users
+        approvals_app(port, pages, gateway.approvals, sign_in_routes(lambda: gateway.sign_ins)),
+        listener,
+        gateway.settings.server.allowed_users,
     ):
         opened(f"http://127.0.0.1:{port}")
         await anyio.sleep_forever()

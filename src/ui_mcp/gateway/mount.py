@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -22,6 +23,9 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.names import Unnamed, tool_names
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from ui_mcp.mcp_client.transport import AskToSignIn
 
 _log = logger("gateway.mount")
 _FIRST_WAIT = 0.5
@@ -59,6 +63,7 @@ class Mount:
         state_changed: Callable[[str], None] = lambda _: None,
         logged: Callable[[JsonObject], None] = lambda _: None,
         ending: Callable[[], bool] = lambda: False,
+        sign_in: "AskToSignIn | None" = None,
         admit: Callable[[str, str, Sequence[Tool]], Awaitable[Sequence[Tool]]] | None = None,
     ) -> None:
         self.settings = settings
@@ -67,7 +72,7 @@ class Mount:
         self._updated = updated
         self._state_changed = state_changed
         self._admit = admit
-        self._listeners = MountHandlers(self._on_list_changed, updated, self._on_stderr, logged, ending)
+        self._listeners = MountHandlers(self._on_list_changed, updated, self._on_stderr, logged, ending, sign_in)
         self.boundary = Boundary(f"server {settings.name}", self._on_failure)
         self.requests = Boundary(f"server {settings.name}, a request", lambda _: None)
         """Contains failures of requests other than calls; they leave the connection open."""
@@ -79,6 +84,7 @@ class Mount:
         self._first_attempt_done = anyio.Event()
         self._up = anyio.Event()
         self._relist = anyio.Event()
+        self._retry = anyio.Event()
         self._subscriptions: dict[str, int] = {}
         self._log_level: str | None = None
 
@@ -215,7 +221,9 @@ class Mount:
             pause = min(_FIRST_WAIT * 2.0 ** max(recent, 0), _LONGEST_WAIT)
             pause *= random.uniform(0.8, 1.0)  # noqa: S311 - jitter, not a secret
             self._status.next_try = now + pause
-            await anyio.sleep(pause)
+            self._retry = anyio.Event()
+            with anyio.move_on_after(pause):
+                await self._retry.wait()
             self._status.restarts += 1
 
     async def _connect_once(self) -> None:
@@ -299,6 +307,10 @@ class Mount:
         """Return the tools that the server lists, without those that are held back."""
         tools = await connection.tools(Call())
         return await self._admit(self.name, self._where, tools) if self._admit else tools
+
+    def retry(self) -> None:
+        """Try to connect at once instead of after the back-off."""
+        self._retry.set()
 
     def relist(self) -> None:
         """Ask the server for its tools again."""

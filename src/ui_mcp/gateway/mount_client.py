@@ -8,6 +8,7 @@ from pathlib import Path
 from ui_mcp.errors import MountError
 from ui_mcp.gateway.apps.addresses import EXTENSION, MIME
 from ui_mcp.gateway.config.settings import BackendSettings
+from ui_mcp.gateway.config.sign_in import server_place
 from ui_mcp.gateway.mount_connection import Connection, MountHandlers
 from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
@@ -28,6 +29,7 @@ async def connected(
         resource_updated=handlers.resource_updated,
         logged=handlers.logged,
         stderr=handlers.stderr,
+        sign_in=handlers.sign_in,
         extensions={EXTENSION: {"mimeTypes": [MIME]}},
         roots=[_root(root) for root in settings.roots],
         shutdown_timeouts=lambda: FAST_SHUTDOWN if handlers.ending() else ShutdownTimeouts(),
@@ -37,13 +39,14 @@ async def connected(
         async with connect(command, options) as server:
             yield server
         return
+    headers, place = _headers(settings), server_place(settings)
     if settings.transport == "sse":
-        async with connect(SseUrl(settings.url, settings.headers), options) as server:
+        async with connect(SseUrl(settings.url, headers, place), options) as server:
             yield server
         return
     started = False
     try:
-        async with connect(HttpUrl(settings.url, settings.headers), options) as server:
+        async with connect(HttpUrl(settings.url, headers, place), options) as server:
             started = True
             yield server
             return
@@ -54,13 +57,18 @@ async def connected(
         refused = error
     # Servers that only know SSE answer the streamable transport with 400, 404 or 405.
     try:
-        async with connect(SseUrl(settings.url, settings.headers), options) as server:
+        async with connect(SseUrl(settings.url, headers, place), options) as server:
             started = True
             yield server
     except MountError as error:
         if started:
             raise
         raise refused from error
+
+
+def _headers(settings: BackendSettings) -> dict[str, str]:
+    token = settings.auth.token if settings.auth else ""
+    return {"Authorization": f"Bearer {token}", **settings.headers} if token else settings.headers
 
 
 def _root(given: str) -> str:

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from platformdirs import user_data_path
@@ -23,6 +23,9 @@ from ui_mcp.toolkit.announcements import ListKind
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 from ui_mcp.validation import InvalidDataError, read, read_json, to_json
+
+if TYPE_CHECKING:
+    from ui_mcp.mcp_client.transport import AskToSignIn
 
 
 class Connection(Protocol):
@@ -94,6 +97,8 @@ class MountHandlers:
     logged: Callable[[JsonObject], None] = lambda _: None
     ending: Callable[[], bool] = lambda: False
     """Returns whether the gateway is shutting down; child processes then get less time to exit."""
+    sign_in: "AskToSignIn | None" = None
+    """Lets the person sign in; None opens their browser each time."""
 
 
 Connect = Callable[[BackendSettings, MountHandlers], AbstractAsyncContextManager[Connection]]

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,11 @@ if TYPE_CHECKING:
     from ui_mcp.gateway.scripts.runs import ScriptRuns
     from ui_mcp.gateway.scripts.store import ScriptStore
     from ui_mcp.gateway.search.index import Hit
+    from ui_mcp.gateway.sign_ins import SignIns
+    from ui_mcp.oauth.account import Account
+    from ui_mcp.oauth.metadata import Challenge
 else:
+    SignIns = lazy("ui_mcp.gateway.sign_ins:SignIns")
     Services = lazy("ui_mcp.gateway.scripts.requests:Services")
     ScriptRuns = lazy("ui_mcp.gateway.scripts.runs:ScriptRuns")
     ScriptStore = lazy("ui_mcp.gateway.scripts.store:ScriptStore")
@@ -115,6 +119,7 @@ class GatewayService:
             connect=context.connect,
             saved=SavedMounts(context.data / "mounts.json"),
             admit=self.pins.admit,
+            sign_in=self._ask_to_sign_in,
         )
         self.catalog.add_internal(person_source())
         self.catalog.add_internal(pin_source(self.pins))
@@ -178,6 +183,14 @@ class GatewayService:
         """Run a function in the background while the gateway runs."""
         if self._tasks is not None:
             self._tasks.start_soon(work)
+
+    @cached_property
+    def sign_ins(self) -> "SignIns":
+        """The person's accounts at the sources."""
+        return SignIns(self.sources.mounts.values, self.sources.targets.values, self.start_soon)
+
+    async def _ask_to_sign_in(self, account: "Account", challenge: "Challenge") -> None:
+        await self.sign_ins.ask(lambda text: _log.warning("%s: %s", account.place.name, text), account, challenge)
 
     def _ask_soon(self, change: Change) -> None:
         self.start_soon(partial(with_retry, partial(self._ask_about, change)))

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -22,6 +23,9 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import LOG_LEVELS, Announcements, ListKind
 from ui_mcp.toolkit.names import SEPARATOR, source_name
 from ui_mcp.toolkit.tool import Tool
+
+if TYPE_CHECKING:
+    from ui_mcp.mcp_client.transport import AskToSignIn
 
 _NOTICE_SECONDS = 0.1
 _OWN_SCHEMES = ("nlui://", "compositor://", "approvals://", "ui://")
@@ -63,6 +67,7 @@ class Sources:
         connect: Connect,
         saved: SavedMounts,
         admit: Callable[[str, str, Sequence[Tool]], Awaitable[Sequence[Tool]]],
+        sign_in: "AskToSignIn | None" = None,
     ) -> None:
         self._settings = settings
         self._catalog = catalog
@@ -72,6 +77,7 @@ class Sources:
         self._connect = connect
         self._saved_mounts = saved
         self._admit = admit
+        self._sign_in = sign_in
         self.targets: dict[str, LiveTarget] = {}
         self.mounts: dict[str, Mount] = {}
         self.failures: dict[str, Health] = {}
@@ -139,6 +145,7 @@ class Sources:
             state_changed=self._on_state_changed,
             logged=lambda params: self._on_logged(settings.name, params),
             ending=lambda: self.ending,
+            sign_in=self._sign_in,
             admit=self._admit if self._settings.policy.pin_tools else None,
         )
         self._catalog.add(mount)

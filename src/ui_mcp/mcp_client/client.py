@@ -20,6 +20,7 @@ from ui_mcp.mcp_client.sse import sse_session
 from ui_mcp.mcp_client.streamable_http import http_session
 from ui_mcp.mcp_client.transport import (
     Address,
+    AskToSignIn,
     Command,
     HttpUrl,
     NotificationHandlers,
@@ -116,6 +117,8 @@ class Options:
     logged: Callable[[JsonObject], None] = lambda _: None
     """Called with the parameters of a log message."""
     stderr: Callable[[str], None] = lambda _: None
+    sign_in: AskToSignIn | None = None
+    """Lets the person sign in; None opens their browser."""
     roots: Sequence[str] = field(default=())
     extensions: JsonObject | None = None
     """Extensions of MCP that we declare."""
@@ -136,6 +139,7 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
         asked=request_handler.answer,
         stderr=options.stderr,
         capabilities=request_handler.capabilities,
+        sign_in=options.sign_in,
         signing_in=lambda seconds: _prolong(timeout, seconds),
     )
     started = False

@@ -14,6 +14,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client.session import Session
 from ui_mcp.mcp_client.transport import HttpUrl, NotificationHandlers, SseUrl
+from ui_mcp.oauth.account import SIGN_IN_SECONDS, Account, Place, sign_in_by_browser
+from ui_mcp.oauth.metadata import Challenge, read_challenge
 
 CONNECT_SECONDS = 30.0
 READ_SECONDS = 300.0
@@ -66,43 +68,41 @@ def _redirected(response: httpx2.Response) -> str:
     )
 
 
-class SignInWhenNeeded(httpx2.Auth):
-    """Sends requests as they are until the server asks for OAuth; only then loads what can sign in."""
+class SignedRequests(httpx2.Auth):
+    """Sends the person's token with each request, renews it when the server refuses it, and lets the person sign in."""
 
     def __init__(self, address: HttpUrl | SseUrl, handlers: NotificationHandlers) -> None:
-        self._address = address
+        self._configured = any(key.lower() == "authorization" for key in address.headers)
+        self._account = Account(address.place or Place(address.url, address.url))
         self._handlers = handlers
-        self._signed: httpx2.Auth | None = None
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        if self._signed is None:
-            response = yield request
-            if response.status_code != 401 or any(key.lower() == "authorization" for key in self._address.headers):
-                return
-            self._signed = self._provider()
-        flow = self._signed.async_auth_flow(request)
-        try:
-            outgoing = await anext(flow)
-            while True:
-                outgoing = await flow.asend((yield outgoing))
-        except StopAsyncIteration:
+        if self._configured:
+            yield request
             return
-        finally:
-            await flow.aclose()
+        token = await self._account.token()
+        response = yield _signed(request, token)
+        if token and response.status_code == 401:
+            token = await self._account.token(refused=token)
+            if token:
+                response = yield _signed(request, token)
+        challenge = read_challenge(response.headers.get("www-authenticate", ""))
+        if response.status_code == 401 or (response.status_code == 403 and challenge.error == "insufficient_scope"):
+            await self._sign_in(challenge)
+            yield _signed(request, await self._account.token())
 
-    def _provider(self) -> httpx2.Auth:
-        try:
-            # Lazily, because it imports the MCP SDK, which is an extra.
-            from ui_mcp.mcp_client.oauth import SIGN_IN_SECONDS, provider
-        except ImportError as error:
-            raise UpstreamError(_NO_OAUTH, fatal=True) from error
+    async def _sign_in(self, challenge: Challenge) -> None:
         self._handlers.signing_in(SIGN_IN_SECONDS)
-        return provider(self._address.url, self._handlers.stderr)
+        if self._handlers.sign_in is not None:
+            await self._handlers.sign_in(self._account, challenge)
+        else:
+            await sign_in_by_browser(self._account, challenge, self._handlers.stderr)
 
 
-_NO_OAUTH = """\
-The server wants you to sign in (HTTP 401)
-Install the extra ui-mcp[oauth], which signs in with your browser, or write a token under headers: Authorization."""
+def _signed(request: httpx2.Request, token: str | None) -> httpx2.Request:
+    if token:
+        request.headers["Authorization"] = f"Bearer {token}"
+    return request
 
 
 @asynccontextmanager
@@ -114,7 +114,7 @@ async def open_connection(address: HttpUrl | SseUrl, handlers: NotificationHandl
         origin=address.url,
         trust_env=True,
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
-        auth=SignInWhenNeeded(address, handlers),
+        auth=SignedRequests(address, handlers),
     )
     async with client:
         yield HttpConnection(client, address.url)

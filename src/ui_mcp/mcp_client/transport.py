@@ -2,11 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.announcements import ListKind
+
+# A server that is a child process needs no HTTP.
+if TYPE_CHECKING:
+    from ui_mcp.oauth.account import Account, Place
+    from ui_mcp.oauth.metadata import Challenge
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,8 @@ class HttpUrl:
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    place: "Place | None" = None
+    """What the person configured for signing in; None if nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,7 @@ class SseUrl:
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    place: "Place | None" = None
 
 
 Address = Command | HttpUrl | SseUrl
@@ -62,6 +70,9 @@ def relay_notifications(
 
     return notified
 
+
+AskToSignIn = Callable[["Account", "Challenge"], Awaitable[None]]
+"""Returns once the person has signed in; raises UpstreamError if they do not."""
 
 ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]
 """Called with the progress of a request: done, total and message."""
@@ -96,5 +107,7 @@ class NotificationHandlers:
     stderr: Callable[[str], None]
     capabilities: JsonObject
     """The client capabilities that we declare to the server."""
+    sign_in: AskToSignIn | None = None
+    """Lets the person sign in; None opens their browser."""
     signing_in: Callable[[float], None] = lambda _: None
     """Called with the longest time, in seconds, that the person now gets to sign in."""

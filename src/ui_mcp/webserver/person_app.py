@@ -48,7 +48,7 @@ Page = Callable[[Request], Response]
 
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
 
-PAGES = frozenset({"/", "/chat", "/approvals"})
+PAGES = frozenset({"/", "/chat", "/approvals", "/sign-ins"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     conversations,
     heading("Tools", "Add an API", () => addApi(again)),
     tools.element,
+    make("div.nlui-heading", {}, make("h2", {}, "Accounts"), make("a.nlui-small", { href: "/sign-ins", target: "_blank" }, "Show")),
     heading("Model", "Change", () => void modelSettings(showModel).catch(problem)),
     model,
     tokens,

@@ -7,6 +7,7 @@ import { type ActivityChanged, followActivity } from "../chat/activity";
 import { chat, type Chat } from "../chat/chat";
 import { agentRequests, server } from "../chat/server";
 import { button, make } from "../nlui/dom";
+import { accounts } from "./accounts";
 import { type Apps, apps } from "./apps/apps";
 import { codeFromAddress, personClient, readJson, reasonOf, RequestError, sendJson } from "./client";
 import { introduce, offerIntroduction, stopsOf } from "./introduction";
@@ -30,6 +31,8 @@ interface State {
   /** Whether the server has apps, settings and a console. */
   readonly console?: boolean;
   readonly introduced?: boolean;
+  /** Whether there are servers or APIs to sign in to. */
+  readonly accounts?: boolean;
   /** The theme kept in the project. */
   readonly theme?: string;
 }
@@ -111,14 +114,19 @@ function shell(state: State): void {
     questionList = questions(person.fetch, { waiting: count, trouble });
     views.push({ id: "questions", name: "Questions", panel: make("section.person-view", { "aria-label": "Questions" }, questionList.element) });
   }
+  const accountList = state.accounts ? accounts(person.fetch) : null;
+  if (accountList) {
+    views.push({ id: "accounts", name: "Accounts", panel: make("section.person-view", { "aria-label": "Accounts" }, accountList.element) });
+  }
   if (consoleViews) {
     views.push({ id: "console", name: "Console", panel: make("section.person-view.person-lua", { "aria-label": "Lua console" }, consoleViews.lua.element) });
   }
   const nav = consoleViews ? navigation((id) => bar.choose(id)) : null;
-  const bar = tabs(views, firstView(state, hasChat), (id) => {
+  const bar = tabs(views, firstView(state, hasChat), (id, side) => {
     nav?.show(id);
     consoleViews?.apps.shown(id === "apps");
     consoleViews?.settings.shown(id === "settings");
+    accountList?.shown(side === "accounts");
     document.body.classList.toggle("apps-preview", id === "apps" && previewing);
     remember(id);
   });
@@ -207,6 +215,7 @@ function shell(state: State): void {
     document.removeEventListener("keydown", keys);
     questionList?.stop();
     chatView?.stop();
+    accountList?.stop();
     consoleViews?.apps.stop();
     consoleViews?.steps.stop();
     removeEventListener("popstate", back);
@@ -232,6 +241,9 @@ function firstView(state: State, hasChat: boolean): string {
   const named = viewOfAddress();
   if (named !== undefined && state.console) {
     return named;
+  }
+  if (location.pathname.startsWith("/sign-ins") && state.accounts) {
+    return "accounts";
   }
   if (location.pathname.startsWith("/approvals") || state.pending > 0 || !hasChat) {
     return "questions";

@@ -26,7 +26,8 @@ export interface Tabs {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
-export function tabs(views: readonly Tab[], first: string, changed: (id: string) => void = () => undefined): Tabs {
+/** `changed` gets the main view and the one of the panel, which are the same on narrow screens. */
+export function tabs(views: readonly Tab[], first: string, changed: (main: string, side: string) => void = () => undefined): Tabs {
   const narrow = matchMedia("(max-width: 800px)");
   const element = make("div.person-tabs", { role: "tablist", "aria-label": "Views" });
   const isMain = (id: string): boolean => views.some((view) => view.id === id && (view.main ?? view.id === "app"));
@@ -64,7 +65,7 @@ export function tabs(views: readonly Tab[], first: string, changed: (id: string)
     if (!heads.has(selected)) {
       heads.get(shown()[0] ?? "")?.setAttribute("tabindex", "0");
     }
-    changed(narrow.matches ? current : main);
+    changed(narrow.matches ? current : main, selected);
   }
   element.append(...heads.values());
   element.addEventListener("keydown", (event) => {

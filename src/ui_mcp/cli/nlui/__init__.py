@@ -7,6 +7,9 @@ nlui --mcp-http --mcp-port N      MCP over streamable HTTP at /mcp
 nlui check SPEC|CONFIG|URL        report what was understood of each operation
 nlui tools SPEC|CONFIG|URL        print the tools (also: nlui dump)
 nlui call TOOL --arg k=v          call one tool
+nlui accounts                     print who is signed in where
+nlui sign-in NAME                 sign in to a server or an API (--code: on another device)
+nlui sign-out NAME                sign out
 nlui audit tail|export            print the log of calls
 nlui init                         write a commented nlui.yaml to start from
 nlui trust                        agree to the nlui.yaml in this directory
@@ -50,7 +53,7 @@ LEVELS = ("warning", "info", "debug")
 SOURCE = "SPEC|CONFIG|URL"
 SOURCE_HELP = "an OpenAPI document, an nlui.yaml, or the URL of an API (default: the nlui.yaml found here)"
 AddParser = Callable[..., argparse.ArgumentParser]
-COMMANDS = ("check", "tools", "dump", "call", "audit", "init", "trust", "serve")
+COMMANDS = ("check", "tools", "dump", "call", "accounts", "sign-in", "sign-out", "audit", "init", "trust", "serve")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -160,6 +163,7 @@ def _add_commands(add: AddParser) -> None:
     for name in ("tools", "dump"):
         _add_tools(add, name)
     _add_call(add)
+    _add_accounts(add)
     _add_audit(add)
     _add_init(add)
     _add_trust(add)
@@ -199,6 +203,28 @@ def _add_call(add: AddParser) -> None:
     parser.add_argument("--arg", action="append", default=[], metavar="K=V", help="V is JSON, else text")
     parser.add_argument("--json", metavar="FILE", help="arguments as JSON; - reads stdin")
     parser.add_argument("--dry-run", action="store_true", help="show the request without sending it")
+
+
+def _add_accounts(add: AddParser) -> None:
+    found = add("accounts", help="print who is signed in where", description="Print who is signed in where.")
+    sign_in = add(
+        "sign-in",
+        help="sign in to a server or an API",
+        description="Sign in with your browser, or with a code on another device. What you get is kept in the keyring "
+        "of your system, else in a private file, and renewed as long as the server allows.",
+    )
+    sign_out = add(
+        "sign-out",
+        help="sign out of a server or an API",
+        description="Forget a sign-in, and end it at the server if it can.",
+    )
+    for parser in (sign_in, sign_out):
+        parser.add_argument("name", metavar="NAME", help="the server or API, as `nlui accounts` prints it")
+    for parser in (found, sign_in, sign_out):
+        parser.add_argument("--config", dest="source", metavar="CONFIG", help="the nlui.yaml of the gateway")
+    found.add_argument("--json", action="store_true", help="print the list as JSON")
+    sign_in.add_argument("--code", action="store_true", help="sign in on another device, by a code")
+    sign_in.add_argument("--no-browser", action="store_true", help="only show the address to open")
 
 
 def _add_audit(add: AddParser) -> None:

@@ -1,4 +1,4 @@
-"""The one-shot commands of nlui: check, tools, call, audit, init, trust."""
+"""The one-shot commands of nlui: check, tools, call, accounts, sign-in, sign-out, audit, init, trust."""
 
 import argparse
 import sys
@@ -11,6 +11,7 @@ import anyio
 
 from ui_mcp.app.commands.trust import ask_agreement, offer
 from ui_mcp.cli.main import print_error
+from ui_mcp.cli.nlui.accounts import accounts_command, sign_in_command, sign_out_command
 from ui_mcp.cli.nlui.audit import _audit
 from ui_mcp.cli.nlui.init import _init
 from ui_mcp.errors import ConfigError, InvalidArgumentsError, UiMcpError, UpstreamError
@@ -246,6 +247,9 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "tools": partial(run, _tools),
     "dump": partial(run, _tools),
     "call": partial(run, _call),
+    "accounts": partial(run, accounts_command),
+    "sign-in": partial(run, sign_in_command),
+    "sign-out": partial(run, sign_out_command),
     "audit": _audit,
     "init": _init,
     "trust": _trust,

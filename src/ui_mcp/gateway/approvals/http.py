@@ -350,14 +350,14 @@ def _approval_bridge_failed(status: int, code: str, message: str) -> Response:
     return JSONResponse({"error": {"code": code, "message": message, "details": details}}, status)
 
 
-def approvals_app(port: int, pages: ApprovalPages, approvals: ApprovalService) -> App:
-    """Build the app on which the person answers approvals."""
+def approvals_app(port: int, pages: ApprovalPages, approvals: ApprovalService, more: Sequence[BaseRoute] = ()) -> App:
+    """Build the app on which the person answers approvals; `more` are routes of the same page."""
     access = Access(str(port))
 
     def page(request: Request) -> Response:
         return person_html(person_page(), access.nonces)
 
-    site = PersonSite(access, page, describing(approvals), [*pages.routes(), *_files()])
+    site = PersonSite(access, page, describing(approvals), [*pages.routes(), *more, *_files()])
     return SecurityMiddleware(person_app(site), AccessRules(ports=frozenset({port})))
 
 
@@ -367,7 +367,8 @@ def person_routes(access: Access, approvals: ApprovalService) -> list[BaseRoute]
     async def page(request: Request) -> Response:
         return person_html(person_page(), access.nonces)
 
-    return [*entry_routes(access, describing(approvals)), HtmlRoute("/approvals", page, methods=["GET"]), *_files()]
+    pages = (HtmlRoute(path, page, methods=["GET"]) for path in ("/approvals", "/sign-ins"))
+    return [*entry_routes(access, describing(approvals)), *pages, *_files()]
 
 
 def _files() -> list[BaseRoute]:
@@ -379,6 +380,7 @@ def describing(approvals: ApprovalService) -> Describe:
 
     async def describe(request: Request) -> JsonObject:
         pending = len(await approvals.pending())
-        return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": pending}
+        shown = {"app_url": "", "version": bundled_version(), "base_dir": ""}
+        return {**shown, "pending": pending, "accounts": True}
 
     return describe

@@ -63,6 +63,10 @@ class Override(Part):
     defaults: JsonObject = field(default_factory=dict)
 
 
+SIGN_IN_TYPES = ("sign_in", "oauth2_authorization_code", "oauth2_device_code")
+"""Types of credentials that a person obtains by signing in; the ways to do so are chosen then."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchemeAuth(Part):
     """A credential."""
@@ -88,6 +92,10 @@ class SchemeAuth(Part):
     scopes: tuple[str, ...] = ()
     audience: str = ""
     client_auth: Literal["basic", "post"] = "basic"
+    issuer: str = ""
+    """The authorization server at which a person signs in; its endpoints are read from its metadata."""
+    authorization_url: str = ""
+    device_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,8 @@ class Auth(SchemeAuth):
     @property
     def is_short(self) -> bool:
         """Whether the short form was used."""
-        return bool(self.token or self.username or self.password or self.client_id or self.refresh_token)
+        given = self.token or self.username or self.password or self.client_id or self.refresh_token
+        return bool(given) or self.type in SIGN_IN_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +175,8 @@ class BackendSettings(Part):
     url: str = ""
     transport: Annotated[Literal["auto", "stdio", "http", "sse"], Named("transport", ("type",))] = "auto"
     headers: dict[str, str] = field(default_factory=dict)
+    auth: SchemeAuth | None = None
+    """How the person signs in, where the server's own metadata do not suffice."""
     timeout_s: Annotated[float, Limit(gt=0)] = 60.0
     start_timeout_s: Annotated[float, Limit(gt=0)] = 30.0
     include: Selection = Selection()

@@ -4,18 +4,21 @@ import base64
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 from urllib.parse import quote
 
 import anyio
 
 from ui_mcp.errors import ConfigError, RefusedError, UpstreamError
-from ui_mcp.gateway.config.settings import Auth, SchemeAuth
+from ui_mcp.gateway.config.settings import SIGN_IN_TYPES, Auth, SchemeAuth
 from ui_mcp.gateway.openapi.model import Operation, Scheme
 from ui_mcp.gateway.sanitize import MASK
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.names import closest
+
+if TYPE_CHECKING:
+    from ui_mcp.oauth.account import Account
 
 _EARLY = 60.0
 """Seconds before its expiry at which a token is renewed."""
@@ -109,7 +112,9 @@ def _lifetime(answer: JsonObject) -> float:
         return 3600.0
 
 
-Kind = Literal["bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "any"]
+Kind = Literal[
+    "bearer", "basic", "header", "query", "cookie", "oauth2_client_credentials", "oauth2_refresh", "sign_in", "any"
+]
 
 DEFAULT = ""
 """Key of the credential that is used for every scheme of its kind that has none of its own."""
@@ -144,8 +149,11 @@ class Attached:
     secrets: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Schemes that the operation requires and that have no credential."""
-    renewable: tuple[Grant, ...] = ()
-    """Grants whose tokens are worth renewing when the API answers 401."""
+    is_renewable: bool = False
+    """Whether a token is worth renewing when the API answers 401."""
+
+
+OpenAccount = Callable[[str, Scheme | None], "Account"]  # given the key of a credential, and the scheme it is used for
 
 
 class Credentials:
@@ -158,9 +166,12 @@ class Credentials:
         tokens: Tokens,
         *,
         strict: bool = False,
+        account: OpenAccount | None = None,
     ) -> None:
         self._schemes = schemes
         self._configured = dict(configured)
+        self._account = account
+        self._signed_in: dict[str, str] = {}  # the latest tokens, by the key of their credential
         self._tokens = tokens
         self._strict = strict
         self._by_principal: dict[str, dict[str, Credential]] = {}
@@ -184,6 +195,7 @@ class Credentials:
         given += self._forwarded.values()
         yield from (value for credential in given for value in credential.secrets)
         yield from self._tokens.secrets()
+        yield from self._signed_in.values()
 
     async def attach(
         self, operation: Operation, principal: str, conversation: str = "", *, renew: bool = False
@@ -193,6 +205,7 @@ class Credentials:
         Raises:
             RefusedError: no credential fits, and the configuration is strict.
             UpstreamError: the token endpoint returned no token.
+            SignInNeededError: the person has to sign in first.
         """
         chosen, missing = self._chosen(operation, principal, conversation)
         total = Attached(missing=missing)
@@ -210,7 +223,8 @@ class Credentials:
         total = Attached(missing=missing)
         for scheme, credential in chosen:
             token = Attached((("Authorization", f"Bearer {MASK}"),), secrets=credential.secrets)
-            total = _merged(total, _place_static(scheme, credential) if credential.grant is None else token)
+            is_static = credential.grant is None and credential.kind != "sign_in"
+            total = _merged(total, _place_static(scheme, credential) if is_static else token)
         return total
 
     def _chosen(
@@ -246,12 +260,25 @@ class Credentials:
         return default if _matches_scheme(scheme, default) else None
 
     async def _attach_one(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> Attached:
-        if credential.grant is None:
+        if credential.kind == "sign_in":
+            token = await self._sign_in_token(scheme, credential, renew=renew)
+        elif credential.grant is None:
             return _place_static(scheme, credential)
-        grant = _with_token_url(credential.grant, scheme)
-        token = await self._tokens.token(grant, renew=renew)
+        else:
+            token = await self._tokens.token(_with_token_url(credential.grant, scheme), renew=renew)
         headers = (("Authorization", f"Bearer {token}"),)
-        return Attached(headers, secrets=(*credential.secrets, token), renewable=(grant,))
+        return Attached(headers, secrets=(*credential.secrets, token), is_renewable=True)
+
+    async def _sign_in_token(self, scheme: Scheme | None, credential: Credential, *, renew: bool) -> str:
+        key = next((name for name, one in self._configured.items() if one is credential), DEFAULT)
+        if self._account is None:
+            raise RefusedError("Nobody can sign in here; nothing was sent")
+        account = self._account(key, scheme)
+        token = await account.token(refused=self._signed_in.get(key, "") if renew else "")
+        if token is None:
+            raise await account.needed()
+        self._signed_in[key] = token
+        return token
 
 
 def _place_static(scheme: Scheme | None, credential: Credential) -> Attached:
@@ -282,7 +309,7 @@ def _merged(total: Attached, one: Attached) -> Attached:
         total.cookies + one.cookies,
         total.secrets + one.secrets,
         total.missing,
-        total.renewable + one.renewable,
+        total.is_renewable or one.is_renewable,
     )
 
 
@@ -302,7 +329,7 @@ def _matches_scheme(scheme: Scheme, credential: Credential) -> bool:
         return True
     if credential.kind == "bearer":
         return scheme.kind in {"bearer", "oauth2", "other"}
-    if credential.grant is not None:
+    if credential.grant is not None or credential.kind == "sign_in":
         return scheme.kind in {"oauth2", "bearer"}
     if credential.kind in {"header", "query", "cookie"}:
         wanted = credential.parameter.lower()
@@ -318,7 +345,13 @@ def _basic(credential: Credential) -> str:
     return credential.token  # already encoded
 
 
-_ALIASES = {"apikey": "header", "api_key": "header", "oauth2": "oauth2_client_credentials", "token": "bearer"}
+_ALIASES = {
+    "apikey": "header",
+    "api_key": "header",
+    "oauth2": "oauth2_client_credentials",
+    "token": "bearer",
+    **dict.fromkeys(SIGN_IN_TYPES, "sign_in"),
+}
 
 
 def configured(auth: Auth | None) -> dict[str, Credential]:

@@ -131,7 +131,7 @@ class OperationCaller:
     async def _send(self, prepared: _Prepared, call: Call) -> Answer:
         principal = call.principal
         answer = await self._parts.sender.send(prepared.outgoing, prepared.attached, principal)
-        if answer.status == 401 and prepared.attached.renewable:
+        if answer.status == 401 and prepared.attached.is_renewable:
             # The token may have been revoked before its expiry: renew it once.
             attached = await self._target.credentials.attach(prepared.operation, principal, call.agent, renew=True)
             self._target.masker.add(attached.secrets)

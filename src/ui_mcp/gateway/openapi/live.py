@@ -21,7 +21,7 @@ from ui_mcp.gateway.config.settings import GatewaySettings, TargetSettings
 from ui_mcp.gateway.openapi.auth import Credentials, Tokens, configured, header_of
 from ui_mcp.gateway.openapi.document import Document, load
 from ui_mcp.gateway.openapi.fetch import Fetched, Fetcher, is_url
-from ui_mcp.gateway.openapi.model import Api
+from ui_mcp.gateway.openapi.model import Api, Scheme
 from ui_mcp.gateway.openapi.operations import read_api
 from ui_mcp.gateway.openapi.target import Caller, Target
 from ui_mcp.gateway.results import Limits, ResultStore
@@ -33,10 +33,16 @@ from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
 
 if TYPE_CHECKING:
+    from ui_mcp.gateway.config.sign_in import FlowUrls, target_entries, target_place
     from ui_mcp.gateway.openapi.calls import open_caller
     from ui_mcp.gateway.openapi.discover import Discovery
     from ui_mcp.gateway.openapi.network import Network
+    from ui_mcp.oauth.account import Account
 else:
+    FlowUrls = lazy("ui_mcp.gateway.config.sign_in:FlowUrls")
+    target_entries = lazy("ui_mcp.gateway.config.sign_in:target_entries")
+    target_place = lazy("ui_mcp.gateway.config.sign_in:target_place")
+    Account = lazy("ui_mcp.oauth.account:Account")
     open_caller = lazy("ui_mcp.gateway.openapi.calls:open_caller")
     Network = lazy("ui_mcp.gateway.openapi.network:Network")
 
@@ -125,9 +131,8 @@ class LiveTarget:
         self._cache = cache
         self._admit = admit
         given = configured(settings.auth)
-        self.credentials = Credentials(
-            {}, given, Tokens(self._post_form), strict=bool(settings.auth and settings.auth.strict)
-        )
+        strict = bool(settings.auth and settings.auth.strict)
+        self.credentials = Credentials({}, given, Tokens(self._post_form), strict=strict, account=self.account)
         self._store = store
         self._limits = limits
         masker.add(self.credentials.secrets())
@@ -157,6 +162,23 @@ class LiveTarget:
 
     async def _post_form(self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> tuple[int, Json]:
         return await self._network.post_form(url, fields, headers)
+
+    def account(self, part: str, scheme: Scheme | None = None) -> "Account":
+        """Return the person's account at this API, by the name of its scheme ("" for any).
+
+        Raises:
+            UpstreamError: the document wants the sign-in at an address that is not safe.
+        """
+        schemes = self.source.api.schemes if self.source.api else {}
+        known = [schemes.get(part) or scheme, *schemes.values()]
+        one = next((one for one in known if one and (one.sign_in_token_url or one.metadata_url)), None)
+        urls = (
+            FlowUrls(one.authorization_url, one.sign_in_token_url, one.device_url, one.metadata_url)
+            if one
+            else FlowUrls()
+        )
+        entry = dict(target_entries(self.settings))[part]
+        return Account(target_place(self.settings, part, entry, urls))
 
     @property
     def is_local(self) -> bool:

@@ -86,6 +86,12 @@ class Scheme:
     token_url: str = ""
     scopes: tuple[str, ...] = ()
     description: str = ""
+    authorization_url: str = ""
+    device_url: str = ""
+    sign_in_token_url: str = ""
+    """The token endpoint of the flows in which a person signs in."""
+    metadata_url: str = ""
+    """Where the authorization server describes itself."""
 
 
 Alternative = tuple[str, ...]

@@ -107,8 +107,30 @@ def _scheme(name: str, value: JsonObject) -> Scheme:
         return Scheme(name, "bearer", description=text)
     if kind in {"oauth2", "openIdConnect"}:
         token_url, scopes = _flow(value)
-        return Scheme(name, "oauth2", token_url=token_url, scopes=scopes, description=text)
+        return replace(_signing_in(name, value), token_url=token_url, scopes=scopes, description=text)
     return Scheme(name, "other", description=text)
+
+
+def _signing_in(name: str, value: JsonObject) -> Scheme:
+    """Return the scheme with the endpoints of the flows in which a person signs in; OpenAPI 2 has them beside."""
+    given = value.get("flows")
+    flows = (
+        given if isinstance(given, dict) else {"authorizationCode": value} if value.get("flow") == "accessCode" else {}
+    )
+    code, device = flows.get("authorizationCode") or {}, flows.get("deviceAuthorization") or {}
+
+    def url(flow: Json, key: str) -> str:
+        found = flow.get(key) if isinstance(flow, dict) else None
+        return found if isinstance(found, str) else ""
+
+    return Scheme(
+        name,
+        "oauth2",
+        authorization_url=url(code, "authorizationUrl"),
+        device_url=url(device, "deviceAuthorizationUrl"),
+        sign_in_token_url=url(code, "tokenUrl") or url(device, "tokenUrl"),
+        metadata_url=url(value, "openIdConnectUrl") or url(value, "oauth2MetadataUrl"),
+    )
 
 
 def _flow(value: JsonObject) -> tuple[str, tuple[str, ...]]:

@@ -33,6 +33,7 @@ from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.results import StoredResult
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.service import GatewayService
+from ui_mcp.gateway.sign_in_pages import sign_in_routes
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
@@ -85,6 +86,7 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
         *person_routes(access, gateway.approvals),
         *ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes(),
+        *sign_in_routes(lambda: gateway.sign_ins),
         *chat.apps.routes(),
         *page_routes(access.nonces, chat.apps.frames),
     ]

@@ -61,6 +61,7 @@ def ui_person_app(
             "base_dir": host.configured().workspace.given,
             "pending": await listeners.waiting(),
             "console": True,
+            "accounts": host.configured().config.gateway.config is not None,
             "introduced": introduced(),
             "theme": chosen_theme(host.configured().workspace),
         }
