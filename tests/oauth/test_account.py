@@ -12,7 +12,6 @@ from anyio import to_thread
 from starlette.responses import JSONResponse
 
 from oauth.authorization_server import FakeServer, fake_server, query, visit
-from ui_mcp.oauth import account as accounts
 from ui_mcp.oauth.account import Account, Place
 from ui_mcp.oauth.grants import GrantError
 from ui_mcp.oauth.metadata import Challenge
@@ -34,7 +33,7 @@ async def sign_in(account: Account, challenge: Challenge | None = None) -> str:
     async with account.signing_in("browser", challenge) as attempt, anyio.create_task_group() as tasks:
         tasks.start_soon(to_thread.run_sync, visit, attempt.url)
         await attempt.finished()
-        return attempt.url
+    return attempt.url
 
 
 @pytest.mark.covers("GW-SIGN-1")
@@ -153,7 +152,7 @@ async def test_a_device_code_is_polled_until_the_person_is_done(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(accounts.anyio, "sleep", sleep)
+    monkeypatch.setattr(anyio, "sleep", sleep)
     answers = [{"error": "authorization_pending"}, {"error": "slow_down"}, {"access_token": "token-d"}]
     server.token_answer = lambda form: JSONResponse(answers.pop(0))
     async with account.signing_in("device") as attempt:
@@ -167,7 +166,7 @@ async def test_a_device_code_is_polled_until_the_person_is_done(
 async def test_a_device_code_that_is_refused_says_so(
     server: FakeServer, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts.anyio, "sleep", lambda _: anyio.lowlevel.checkpoint())
+    monkeypatch.setattr(anyio, "sleep", lambda _: anyio.lowlevel.checkpoint())
     server.token_answer = lambda form: JSONResponse({"error": "access_denied"}, 400)
     async with account.signing_in("device") as attempt:
         with pytest.raises(GrantError, match="access_denied"):

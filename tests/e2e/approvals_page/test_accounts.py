@@ -12,6 +12,7 @@ from e2e.approvals_page.conftest import Scheme, browser, link
 from e2e.person_console.conftest import accessible
 from gateway.gateways import gateway
 from oauth.authorization_server import FakeServer, fake_server
+from ui_mcp.default_browser import BrowserError
 from ui_mcp.gateway.listeners import serve_approvals
 from ui_mcp.oauth import account, store
 
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 @pytest.fixture
 async def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeServer]:
     def no_browser(url: str) -> None:
-        raise account.BrowserError("there is no display")
+        raise BrowserError("there is no display")
 
     monkeypatch.setattr(account, "open_default_browser", no_browser)
     monkeypatch.setattr(store, "state_folder", lambda: tmp_path / "state")
