@@ -42,7 +42,6 @@ class AuthorizationServer:
     device: str = ""
     revocation: str = ""
     scopes: tuple[str, ...] = ()
-    auth_methods: tuple[str, ...] = ()
     names_issuer: bool = False
     """Whether every answer to a sign-in has to name the issuer (RFC 9207)."""
     pkce: bool | None = None
@@ -202,7 +201,6 @@ def _server(given: JsonObject, issuer: str, resource: str) -> AuthorizationServe
         end("device_authorization"),
         end("revocation"),
         scopes=tuple(_texts(given.get("scopes_supported"))),
-        auth_methods=tuple(_texts(given.get("token_endpoint_auth_methods_supported"))),
         names_issuer=given.get("authorization_response_iss_parameter_supported") is True,
         pkce=None if methods is None else "S256" in _texts(methods),
     )
