@@ -67,7 +67,7 @@ def until_it_waits(terminal: Terminal, line: str) -> str:
 
 @together("run", *blocks("docs/gateway.md", "sh", "yaml"))
 def test_every_way_to_use_the_gateway_works(given: tuple[Block, ...], terminal: Terminal, service: str) -> None:
-    ways, settings = given
+    ways, settings, sign_ins = given
     one, everything, sse, http, check, tools, call, init, approvals = ways.commands
     with terminal.serving("ui-mcp serve") as (_, mcp, _):
         terminal.replaced["https://mcp.example.com"] = mcp
@@ -90,6 +90,9 @@ def test_every_way_to_use_the_gateway_works(given: tuple[Block, ...], terminal: 
         (terminal.folder / "nlui.yaml").unlink()
         assert "Wrote nlui.yaml" in terminal.run(init)
         assert terminal.run(approvals) == "Nothing is pending.\n"
+        (terminal.folder / "accounts.yaml").write_text(sign_ins.code.replace("${TRACKER_SECRET}", "secret"))
+        accounts = terminal.run("nlui accounts --config accounts.yaml").splitlines()
+        assert accounts == ["files: signed out", "tracker: signed out", "shop: signed out"]
 
 
 @together("run", *blocks("docs/nlui.md", "sh"))
