@@ -166,3 +166,14 @@ def test_whatever_comes_is_read_or_refused(value: dict[str, Any]) -> None:
     with suppress(InvalidDataError):
         drawn = read(Drawing, {"name": "a", **value})
         assert read(Drawing, to_json(drawn)) == drawn or drawn.scale != drawn.scale  # NaN
+
+
+def test_true_is_no_number() -> None:
+    @dataclass(frozen=True)
+    class Numbers:
+        whole: int = 0
+        real: float = 0.0
+
+    for name in ("whole", "real"):
+        with pytest.raises(InvalidDataError):
+            read(Numbers, {name: True})

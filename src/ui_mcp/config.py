@@ -195,6 +195,25 @@ class ChatSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class AgentLoopSettings(Section):
+    """`[loop]`: turns of `ui-mcp agent`."""
+
+    text_policy: Annotated[
+        Literal["tool_only", "implicit_post"],
+        "What becomes of text outside a tool call: the model is reminded to post it, or it is posted.",
+    ] = "tool_only"
+    max_samplings: Annotated[int, "Answers of the model in one turn.", Limit(ge=1)] = 50
+    max_denials: Annotated[int, "Denied calls in a row that end a turn.", Limit(ge=1)] = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestratorSettings(Section):
+    """`[orchestrator]`: how `ui-mcp agent` takes messages."""
+
+    max_batch: Annotated[int, "New messages that the model gets at once.", Limit(ge=1, le=1000)] = 50
+
+
+@dataclass(frozen=True, slots=True)
 class StorageSettings(Section):
     """`[storage]`: where chats last."""
 
@@ -239,6 +258,8 @@ class Config(Section):
     introspection: IntrospectionSettings = IntrospectionSettings()
     gateway: GatewaySettings = GatewaySettings()
     chat: ChatSettings = ChatSettings()
+    loop: AgentLoopSettings = AgentLoopSettings()
+    orchestrator: OrchestratorSettings = OrchestratorSettings()
     storage: StorageSettings = StorageSettings()
     publisher: PublisherSettings = PublisherSettings()
     update: UpdateSettings = UpdateSettings()

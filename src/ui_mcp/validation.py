@@ -141,8 +141,8 @@ _WHOLE = re.compile(r"\s*([+-]?\d{1,4300})(?:\.0*)?\s*", re.ASCII)
 
 def _integer(given: Json) -> int:
     match given:
-        case int():
-            return int(given)
+        case int() if not isinstance(given, bool):
+            return given
         case float() if given.is_integer():
             return int(given)
         case str() if found := _WHOLE.fullmatch(given):
@@ -151,7 +151,7 @@ def _integer(given: Json) -> int:
 
 
 def _float(given: Json) -> float:
-    if isinstance(given, int | float | str):
+    if isinstance(given, int | float | str) and not isinstance(given, bool):
         try:
             return float(given)
         except (ValueError, OverflowError):

@@ -59,7 +59,7 @@ async def talking(
 ) -> AsyncIterator[Conversation]:
     def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(environment, [post, gated, quick, together])
-        return Loop(model, tools, writer, LoopSettings(system="Be kind."), deltas, handlers=handlers)
+        return Loop(model, tools, writer, LoopSettings(system=lambda: "Be kind."), deltas, handlers=handlers)
 
     environment.conversation = talk = Conversation("c", MemoryJournal(), environment, make_loop, pace)
     with anyio.fail_after(120):

@@ -36,7 +36,7 @@ async def shown(*, marks: bool) -> tuple[str, list[ToolMessage]]:
     writer = JournalWriter(journal, "a", lease)
     await writer.inject([{"message_id": "1", "mime": "text/markdown", "text": "look"}], "1")
     model = Recorded({"when": {"user": "look"}, "emit": [{"call": "page"}]}, YIELD)
-    loop = Loop(model, Page(), writer, LoopSettings(system="Be kind.", marks=marks))
+    loop = Loop(model, Page(), writer, LoopSettings(system=lambda: "Be kind.", marks=marks))
     async with anyio.create_task_group() as tasks:
         await loop.turn(anyio.lowlevel.checkpoint, tasks)
     results = [message for message in model.shown(1) if isinstance(message, ToolMessage)]

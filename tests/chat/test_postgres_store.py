@@ -181,7 +181,7 @@ async def test_the_doctor_asks_the_database_itself_and_changes_nothing(
     url = postgres_url()
     config = read(Config, {"storage": {"url": url}})
 
-    found = await project.store(Workspace.at(tmp_path / "ui"), config)
+    (found,) = await project.stores(Workspace.at(tmp_path / "ui"), config)
 
     assert (found.health, found.text.startswith("PostgreSQL ")) == (Health.OK, True)
     with psycopg.connect(url) as connection:

@@ -191,3 +191,17 @@ def test_files_that_an_older_version_left_in_storage_are_named_and_not_touched(t
     assert "runtime.db" in found["own files"]["text"]
     assert [path.name for path in (tmp_path / BASE).iterdir()] == ["storage"]
     assert [path.name for path in storage.iterdir()] == ["runtime.db"]
+
+
+@pytest.mark.covers("UI-CLI-10")
+@pytest.mark.parametrize(("file", "name"), [("runtime.db", "chat store"), ("agent.db", "agent store")])
+def test_a_damaged_store_is_a_problem_with_the_way_out(tmp_path: Path, file: str, name: str) -> None:
+    own = tmp_path / BASE / ".ui-mcp"
+    own.mkdir(parents=True, mode=0o700)
+    (own / file).write_bytes(os.urandom(40_960))
+
+    code, found = findings(tmp_path)
+
+    assert code == 1
+    assert "file is not a database" in found[name]["text"]
+    assert found[name]["fix"].startswith(f"Move {own / file} away")

@@ -34,7 +34,8 @@ REMINDER = "Nothing you write outside a tool call reaches the person. Post with 
 class LoopSettings:
     """Limits and policies of the loop."""
 
-    system: str = ""
+    system: Callable[[], str] = lambda: ""
+    """Returns the instructions; asked for every request, because tools come and go."""
     text_policy: Literal["tool_only", "implicit_post"] = "tool_only"
     post_tool: str = "chat_assistant_post"
     posts: frozenset[str] = frozenset(
@@ -182,7 +183,7 @@ class Loop:
 
 def _sampling(settings: LoopSettings) -> SamplingSettings:
     return SamplingSettings(
-        system=f"{settings.system}\n{UNTRUSTED}" if settings.marks else settings.system,
+        system=(lambda: f"{settings.system()}\n{UNTRUSTED}") if settings.marks else settings.system,
         tool_choice="required" if settings.text_policy == "tool_only" else "auto",
         max_context_tokens=settings.max_context_tokens,
         max_output_tokens=settings.max_output_tokens,

@@ -1,6 +1,6 @@
 """Runs a turn of the agent for people's messages: each message once, in order, also across crashes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,7 +73,10 @@ class Orchestrator:
         poll: PollSettings = PollSettings(),
         ready: Callable[[JournalWriter], object] = lambda _: None,
         on_error: Callable[[str], object] = lambda _: None,
+        waiting: Callable[[], object] = lambda: None,
+        begin: Callable[[JournalWriter], Awaitable[object]] | None = None,
     ) -> None:
+        """Prepare to serve; `begin` is called for a journal without events, `waiting` while another process serves."""
         self._agent = agent
         self._journal = journal
         self._inbox = inbox
@@ -81,6 +84,8 @@ class Orchestrator:
         self._poll = poll
         self._ready = ready
         self._on_error = on_error
+        self._waiting = waiting
+        self._begin = begin
         self._holder = holder_name()
         self._turn: CancelScope | None = None
         self._reading = anyio.Lock()
@@ -97,13 +102,19 @@ class Orchestrator:
         Raises:
             JournalError: the journal cannot be used at the start.
         """
+        waited = False
         while True:
             lease = await self._lease()
             if lease is not None:
                 break
+            if not waited:
+                self._waiting()
+            waited = True
             await anyio.sleep(self._poll.renew_seconds)
         writer = JournalWriter(self._journal, self._agent, lease)
         await writer.open()
+        if self._begin is not None and not writer.events and writer.watermark is None:
+            await self._begin(writer)
         self.journal = writer
         self._ready(writer)
         try:

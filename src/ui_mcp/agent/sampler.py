@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
-    system: str
+    system: Callable[[], str]
     tool_choice: ToolChoice
     max_context_tokens: int
     max_output_tokens: int
@@ -108,7 +108,7 @@ class Sampler:
         self.seen = len(self._writer.events)  # later messages are not in this request
         return ModelRequest(
             messages=self._writer.transcript.messages(),
-            system=self._settings.system,
+            system=self._settings.system(),
             tools=offers,
             tool_choice=self._settings.tool_choice,
             max_output_tokens=self._settings.max_output_tokens,

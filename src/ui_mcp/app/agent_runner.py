@@ -1,25 +1,30 @@
 """`ui-mcp agent`: the agent loop as a client of the chat, with the tools of the gateway."""
 
+import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
+from anyio.abc import TaskGroup
 
 from ui_mcp.agent.handlers import UpstreamChanges
+from ui_mcp.agent.history import continue_after_answers
 from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journal_store import JournalStore, journal_place
+from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import ModelSettings, choose_model, model_settings
-from ui_mcp.agent.orchestrator import Orchestrator
-from ui_mcp.agent.tools import Legacy
+from ui_mcp.agent.orchestrator import Orchestrator, PollSettings
 from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.app.commands.trust import offer
 from ui_mcp.chat.mcp import ChatServerOptions, directory_of
 from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
+from ui_mcp.config import Config
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
-from ui_mcp.gateway.config.configuration import GatewayOptions
+from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.mcp_client.client import McpClient, Options, connect
@@ -42,6 +47,8 @@ class AgentOptions:
     config: str | None = None
     conversation: str = "default"
     verbosity: int = 0
+    from_start: bool = False
+    """Whether an agent without a journal also answers messages that have been answered before."""
 
 
 def run_agent(options: AgentOptions) -> int:
@@ -63,7 +70,7 @@ async def _agent(options: AgentOptions) -> int:
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
         offered = GatewayToolset(gateway)
-        settings = _loop_settings(llm, offered.instructions(), config.chat.legacy_ui_tools)
+        settings = _loop_settings(llm, config, offered)
         watch = ApprovalWatch(
             gateway.approvals,
             gateway.announcements,
@@ -71,7 +78,8 @@ async def _agent(options: AgentOptions) -> int:
             lambda name: agent.journal if name == options.conversation else None,
             AGENT,
         )
-        inbox = McpInbox(inbox_opener(options.base_dir), options.conversation)
+        secrets = configuration(gateway_options).variables
+        inbox = McpInbox(inbox_opener(options.base_dir, secrets), options.conversation)
         agent = Orchestrator(
             options.conversation,
             journal,
@@ -85,14 +93,15 @@ async def _agent(options: AgentOptions) -> int:
                 handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
             ),
-            ready=lambda writer: tasks.start_soon(watch.catch_up, writer),
+            poll=PollSettings(max_batch=config.orchestrator.max_batch),
+            ready=lambda writer: _ready(writer, tasks, watch, options),
+            waiting=lambda: _say(f"Another process serves conversation {options.conversation}; waiting until it ends"),
+            begin=None if options.from_start else partial(continue_after_answers, chat, options.conversation),
         )
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(inbox.run)
                 tasks.start_soon(watch.run)
-                sys.stdout.write(f"ui-mcp agent serves conversation {options.conversation} of {options.base_dir}\n")
-                sys.stdout.flush()
                 await agent.run()
                 tasks.cancel_scope.cancel()
         finally:
@@ -102,25 +111,43 @@ async def _agent(options: AgentOptions) -> int:
     return 0
 
 
-def _loop_settings(llm: ModelSettings, instructions: str, legacy: Legacy) -> LoopSettings:
+def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset) -> LoopSettings:
     return LoopSettings(
-        system=f"{SYSTEM}\n{instructions}",
+        system=lambda: f"{SYSTEM}\n{offered.instructions()}",
+        text_policy=config.loop.text_policy,
+        max_samplings=config.loop.max_samplings,
+        max_denials=config.loop.max_denials,
         max_context_tokens=llm.max_context_tokens,
         max_output_tokens=llm.max_output_tokens,
         principal=AGENT,
-        legacy=legacy,
+        legacy=config.chat.legacy_ui_tools,
         marks=True,
     )
 
 
-def inbox_opener(base_dir: str) -> Open:
-    """Return a function that opens the chat in a child process, as a reader that cannot post for people."""
+def _ready(writer: JournalWriter, tasks: TaskGroup, watch: ApprovalWatch, options: AgentOptions) -> None:
+    tasks.start_soon(watch.catch_up, writer)
+    _say(f"ui-mcp agent serves conversation {options.conversation} of {options.base_dir}")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def inbox_opener(base_dir: str, secrets: Collection[str] = ()) -> Open:
+    """Return a function that opens the chat in a child process, as a reader that cannot post for people.
+
+    It is our own program, so it gets our environment (PGPASSWORD, certificates, locale), except for the variables
+    from which nlui.yaml takes `secrets`.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in secrets}
     arguments = ("-m", "ui_mcp", "chat", "--face", "assistant", "--principal", "orchestrator", "--dir", base_dir)
 
     @asynccontextmanager
     async def open_inbox(hinted: Callable[[str], None]) -> AsyncIterator[McpClient]:
         options = Options(resource_updated=lambda uri, _: hinted(uri))
-        async with connect(Command(sys.executable, arguments), options) as server:
+        async with connect(Command(sys.executable, arguments, environment), options) as server:
             yield server
 
     return open_inbox

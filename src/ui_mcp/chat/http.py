@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.identity import LOCAL, POST_USER, READ, AccessTokens, Principal
+from ui_mcp.chat.identity import LOCAL, POST_ASSISTANT, POST_USER, READ, AccessTokens, Principal
 from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text, optional_id
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tools import OpenChat, PostArgs
@@ -104,9 +104,10 @@ Opened = Callable[[], Awaitable[Chat]]
 class ChatBridge:
     """Serves `/chat/…` to clients for which `who` returns a principal."""
 
-    def __init__(self, chat: Opened, who: Who, per_second: float = 20.0) -> None:
+    def __init__(self, chat: Opened, who: Who, per_second: float = 20.0, side: Author = "assistant") -> None:
         self._chat = chat
         self._who = who
+        self._side: Author = side
         self._rate = Rate(per_second)
         self.inbox = self._answering(self._inbox)
 
@@ -175,7 +176,9 @@ class ChatBridge:
         if delay:
             headers = {"Retry-After": str(int(delay) + 1)}
             return failed(429, "rate_limited", "Too many posts; slow down", {"retry_after_s": delay}, headers)
-        author: Author = "user" if POST_USER in who.scopes else "assistant"
+        # Who may post as neither is told what is missing on this side.
+        sides: dict[str, Author] = {POST_USER: "user", POST_ASSISTANT: "assistant"}
+        author = next((side for scope, side in sides.items() if scope in who.scopes), self._side)
         posted = await chat.post(who, author, args.conversation, drafts)
         status = 200 if all(done.repeated for done in posted) else 201
         if args.messages is None:
@@ -297,7 +300,7 @@ def _is_public(scope: Scope) -> bool:
 
 def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Sequence[BaseRoute]:
     """Return the routes of the human's chat server: the bridge, the page, and sign-in."""
-    bridge = _face_bridge(opened, per_second)
+    bridge = _face_bridge(opened, per_second, "user")
 
     async def describe(request: Request) -> JsonObject:
         return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": 0}
@@ -313,7 +316,7 @@ def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Se
 
 def assistant_face_routes(opened: OpenChat, per_second: float) -> Sequence[Route]:
     """Return the routes of the assistant's chat server: the bridge only, because the page posts as the human."""
-    return _face_bridge(opened, per_second).routes()
+    return _face_bridge(opened, per_second, "assistant").routes()
 
 
 def _exchange(opened: OpenChat) -> Callable[[Request], Awaitable[Response]]:
@@ -332,11 +335,11 @@ def _exchange(opened: OpenChat) -> Callable[[Request], Awaitable[Response]]:
     return exchange
 
 
-def _face_bridge(opened: OpenChat, per_second: float) -> ChatBridge:
+def _face_bridge(opened: OpenChat, per_second: float, side: Author) -> ChatBridge:
     async def who(request: Request) -> Principal | None:
         return await opened.directory.of(principal_of(request.scope))
 
     async def chat() -> Chat:
         return opened.chat
 
-    return ChatBridge(chat, who, per_second)
+    return ChatBridge(chat, who, per_second, side)

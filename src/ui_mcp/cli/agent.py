@@ -28,8 +28,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--conversation", metavar="NAME", default="default", help="which conversation (default: default)"
     )
+    parser.add_argument(
+        "--from-start",
+        action="store_true",
+        help="without a record of the conversation, answer every message in it, also those that have an answer",
+    )
     parser.add_argument("-v", action="count", dest="verbosity", default=0, help="log more to stderr")
 
 
 def run(options: argparse.Namespace) -> int:
-    return run_agent(AgentOptions(options.dir, options.config, options.conversation, options.verbosity))
+    return run_agent(
+        AgentOptions(options.dir, options.config, options.conversation, options.verbosity, options.from_start)
+    )

@@ -78,7 +78,7 @@ async def ask(gateway: AskToolset, args: AskArgs, call: Call) -> ToolResult:
         return text_result(WITHOUT_SAMPLING, is_error=True)
     takes_tools = bool((call.capabilities.get("sampling") or {}).get("tools") is not None)
     settings = LoopSettings(
-        system=f"{SYSTEM}\n{gateway.instructions()}",
+        system=lambda: f"{SYSTEM}\n{gateway.instructions()}",
         text_policy="implicit_post",
         post_tool=answer.tool.name,
         posts=frozenset({answer.tool.name}),

@@ -74,6 +74,18 @@ def read_only(path: Path, schema: Schema) -> Iterator[Transaction]:
         raise _error(schema, path, error, f"Cannot read the {schema.name} store {path}") from error
 
 
+def first_problem(path: Path) -> str:
+    """Return the first problem that SQLite finds in a file, "" if it finds none; a file in use counts as sound."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
+            found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        return "" if "locked" in str(error) else str(error)
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if found == "ok" else found
+
+
 def commit_stamp(path: Path) -> tuple[int, ...]:
     """Return a value that changes with every commit: times and sizes of the file and of its write-ahead log."""
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Waiting at a terminal: a slow source is named while it is awaited, and the line goes away."""
+"""What `nlui check` says of the model and, at a terminal, of what it waits for."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agreeing import agree_to_gateway
-from ui_mcp.cli.nlui.inspect import line
+from ui_mcp.cli.nlui.inspect import line, print_model
 
 DOCUMENT = b'{"openapi": "3.1.0", "info": {"title": "Slow", "version": "1"}, "paths": {"/a": {"get": {}}}}'
 
@@ -63,3 +63,36 @@ def _until(terminal: int, wanted: bytes) -> bytes:
 def test_many_sources_are_counted() -> None:
     assert line(["a", "b", "c", "d", "e", "f"], 3.2) == "Waiting for a, b, c, d and 2 more (3 s)"
     assert line([], 9) == ""
+
+
+@pytest.mark.covers("GW-CLI-2")
+@pytest.mark.parametrize(
+    ("llm", "findings", "said"),
+    [
+        ({"provider": "scripted"}, 0, "llm: scripted\n"),
+        (
+            {"provider": "openai", "model": "m", "api_key": "k"},
+            0,
+            "llm: openai, m, https://api.openai.com/v1, key found\n",
+        ),
+        (
+            {"api_base": "https://api.anthropic.com", "modell": "x"},
+            2,
+            """\
+warning: unknown key llm.modell; did you mean model?
+llm: anthropic, no model named, https://api.anthropic.com, no key
+""",
+        ),
+    ],
+)
+def test_nlui_check_says_what_it_understood_of_the_model(
+    llm: dict[str, str], findings: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert print_model(llm) == findings
+    assert capsys.readouterr().out == said
+
+
+@pytest.mark.covers("GW-CLI-2")
+def test_nlui_check_names_the_providers_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert print_model({"provider": "openaii"}) == 1
+    assert "llm: llm.provider: should be one of 'auto', 'anthropic'" in capsys.readouterr().out

@@ -9,8 +9,9 @@ from ui_mcp.agent.model import Model, ModelEvent, ModelRequest
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.discovery import discover_modules, find_module
 from ui_mcp.errors import ConfigError
-from ui_mcp.fields import Before, Limit, Rules
+from ui_mcp.fields import Before, Limit, Rules, fields_of
 from ui_mcp.jsontypes import Json
+from ui_mcp.toolkit.names import closest
 from ui_mcp.validation import InvalidDataError, read
 
 AUTO, FALLBACK, SCRIPTED = "auto", "openai", "scripted"
@@ -112,6 +113,16 @@ def model_settings(llm: Mapping[str, Json]) -> ModelSettings:
     except InvalidDataError as error:
         problem = error.problems[0]
         raise ConfigError(f"llm.{problem}", key=".".join(map(str, problem.path))) from error
+
+
+def unknown_keys(llm: Mapping[str, Json]) -> list[str]:
+    """Return a remark for every key of `llm` that means nothing, with the closest one that does."""
+    known = [name for field in fields_of(ModelSettings).values() for name in field.names]
+    return [
+        f"unknown key llm.{key}" + (f"; did you mean {near[0]}?" if (near := closest(str(key), known, 1)) else "")
+        for key in llm
+        if key not in known
+    ]
 
 
 class ChosenModel:

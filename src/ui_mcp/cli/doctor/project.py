@@ -4,6 +4,7 @@ import os
 import re
 import socket
 import tempfile
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
@@ -16,13 +17,14 @@ from ui_mcp.errors import ConfigError, UiMcpError
 from ui_mcp.gateway.config import loader
 from ui_mcp.gateway.config.agreement import trust_requests, visible
 from ui_mcp.storage.database import INSTALL_DRIVER
+from ui_mcp.storage.sqlite import first_problem
 from ui_mcp.ui import own_files as files
 from ui_mcp.ui.base_dir.file_layout import Action, decide, foreign_product, look
 from ui_mcp.ui.base_dir.install_plan import bundled_files
 from ui_mcp.ui.base_dir.installer import installed_version, needs_install, outdated
 from ui_mcp.ui.instance import joined_server, open_regular, other_server
 from ui_mcp.ui.refusals import refusals
-from ui_mcp.workspace import CHAT_FILE, MOVING, OLD_FILES, Workspace
+from ui_mcp.workspace import CHAT_FILE, JOURNAL_FILE, MOVING, OLD_FILES, STATE_FILE, Workspace
 
 NAME = "own files"
 
@@ -99,7 +101,7 @@ async def findings(workspace: Workspace) -> list[Finding]:
         found += [*made_by(workspace), installed(workspace), *own_files(workspace), private(workspace)]
     if config is not None:
         found += [trust(workspace), *refused(workspace)]
-        found += [ports(workspace, config), await store(workspace, config)]
+        found += [ports(workspace, config), *await stores(workspace, config)]
         found += gateway(workspace, config)
     return found
 
@@ -216,11 +218,33 @@ def ports(workspace: Workspace, config: Config) -> Finding:
     return ok("ports", f"{' and '.join(map(str, wanted))} are free on {config.server.host}")
 
 
-async def store(workspace: Workspace, config: Config) -> Finding:
-    """Check that a PostgreSQL chat store can be reached; SQLite needs no check."""
+async def stores(workspace: Workspace, config: Config) -> list[Finding]:
+    """Check that the stores of chat, agent and state can be read."""
     url = store_url(config, workspace)
-    if not url.startswith("postgres"):
-        return ok("chat store", re.sub(r"^sqlite:///", "", url))
+    if url.startswith("postgres"):
+        return [await _postgres(url)]
+    chat = Path(re.sub(r"^sqlite:///", "", url))
+    damaged = [
+        _damaged(name, file)
+        for name, file in [
+            ("agent store", workspace.state_dir / JOURNAL_FILE),
+            ("state store", workspace.state_dir / STATE_FILE),
+        ]
+    ]
+    return [_damaged("chat store", chat) or ok("chat store", str(chat)), *(one for one in damaged if one)]
+
+
+def _damaged(name: str, file: Path) -> Finding | None:
+    """Return what is wrong with a SQLite file, None if nothing is or there is no file."""
+    if not file.exists():
+        return None
+    why = first_problem(file)
+    remedy = "`ui-mcp chat restore FILE` brings a backup back" if name == "chat store" else "A new one is made"
+    fix = f"Move {file} away, with the files beside it that begin with its name. {remedy}."
+    return problem(name, f"{file}: {why}", fix) if why else None
+
+
+async def _postgres(url: str) -> Finding:
     parts = urlsplit(url)
     shown = f"{parts.hostname or 'localhost'}:{parts.port or 5432}{parts.path}"
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from ui_mcp.agent.models import model_settings, provider_for, provider_of, unknown_keys
 from ui_mcp.app.commands.trust import ask_agreement, offer
 from ui_mcp.cli.main import print_error
 from ui_mcp.cli.nlui.accounts import accounts_command, sign_in_command, sign_out_command
@@ -89,6 +90,8 @@ async def _check(options: argparse.Namespace) -> int:
     findings = len(read.warnings)
     for warning in read.warnings:
         print(f"warning: {warning}")
+    if read.settings.llm and not options.json:
+        findings += print_model(read.settings.llm)
     unreachable = False
     async with open_gateway(gateway_options, mode="host") as gateway:
         async with progress_line(lambda: _untried(gateway)):
@@ -106,6 +109,26 @@ async def _check(options: argparse.Namespace) -> int:
                 findings += health.state != "active"
                 print(f"{health.name}: {health.state}, {health.tools} tools {health.error}".rstrip())
     return UNREACHABLE if unreachable else FINDINGS if findings else 0
+
+
+def print_model(llm: JsonObject) -> int:
+    """Print what was understood of `llm`, and return the number of findings."""
+    unknown = unknown_keys(llm)
+    for text in unknown:
+        print(f"warning: {text}")
+    try:
+        settings = model_settings(llm)
+        provider = provider_for(settings)
+    except ConfigError as error:
+        print(f"llm: {error.message}".replace("\n", "\n  "))
+        return len(unknown) + 1
+    address = provider.base(settings)
+    parts = [provider_of(settings)]
+    if address:
+        needs_key = bool(provider.services[0].variable) and not settings.api_key
+        parts += [settings.model or "no model named", address, "no key" if needs_key else "key found"]
+    print(f"llm: {', '.join(parts)}")
+    return len(unknown) + (bool(address) and not settings.model)
 
 
 async def _all_tried(gateway: GatewayService) -> None:

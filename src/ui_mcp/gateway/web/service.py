@@ -149,7 +149,7 @@ def loops(
     def of(name: str) -> MakeLoop:
         def make(journal: JournalWriter, deltas: Deltas) -> Loop:
             settings = LoopSettings(
-                system=f"{SYSTEM}\n{instructions()}",
+                system=lambda: f"{SYSTEM}\n{instructions()}",
                 text_policy="implicit_post",
                 max_samplings=25,
                 max_context_tokens=model.settings.max_context_tokens,

@@ -1,0 +1,62 @@
+"""An agent without a journal continues a chat; it does not answer it again."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ui_mcp.agent.history import HEAD, NOTICE, continue_after_answers
+from ui_mcp.agent.journal import MemoryJournal
+from ui_mcp.agent.journal_writer import JournalWriter
+from ui_mcp.chat.identity import principal
+from ui_mcp.chat.message import Draft, id_text
+from ui_mcp.chat.service import Chat, open_chat
+
+HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
+
+
+@pytest.fixture
+async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
+    async with open_chat(f"sqlite:///{tmp_path / 'chat.db'}") as opened:
+        yield opened
+
+
+async def begun(chat: Chat) -> JournalWriter:
+    journal = MemoryJournal()
+    lease = await journal.take_lease("default", "test", 60)
+    assert lease is not None
+    writer = JournalWriter(journal, "default", lease)
+    await continue_after_answers(chat, "default", writer)
+    return writer
+
+
+@pytest.mark.covers("R-OR-12")
+async def test_what_was_answered_is_history_and_what_came_after_is_new(chat: Chat) -> None:
+    await chat.post(HUMAN, "user", "default", [Draft("one")])
+    (answer,) = await chat.post(AGENT, "assistant", "default", [Draft("done: one")])
+    await chat.post(HUMAN, "user", "default", [Draft("two")])
+
+    writer = await begun(chat)
+
+    assert writer.watermark == id_text(answer.id)
+    assert [message.text for message in writer.transcript.messages()] == [f"{HEAD}\nPerson: one\n\nYou: done: one"]
+    assert [item["text"] for item in writer.timeline.state.items] == [NOTICE]
+    assert not writer.progress.turn
+
+
+@pytest.mark.covers("R-OR-12")
+async def test_a_chat_without_answers_is_read_from_its_beginning(chat: Chat) -> None:
+    await chat.post(HUMAN, "user", "default", [Draft("one")])
+
+    writer = await begun(chat)
+
+    assert (writer.watermark, writer.events) == (None, [])
+
+
+@pytest.mark.covers("R-OR-12")
+async def test_an_answer_is_found_behind_many_later_messages(chat: Chat) -> None:
+    (answer,) = await chat.post(AGENT, "assistant", "default", [Draft("done")])
+    for number in range(1500):
+        await chat.post(HUMAN, "user", "default", [Draft(f"message {number}")])
+
+    assert (await begun(chat)).watermark == id_text(answer.id)
