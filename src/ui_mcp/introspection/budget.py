@@ -66,9 +66,9 @@ def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
         end -= max(1, (end - offset) // 10)
 
 
-def text_page(capture: Capture, limit: int, offset: int = 0, *, interactive: bool = False) -> str:
+def text_page(capture: Capture, limit: int, offset: int = 0, *, interactive: bool = False, places: bool = False) -> str:
     """Return the part of the outline that begins at `offset` and fits `limit` tokens (0 = all)."""
-    stages = outline.entries(capture, interactive=interactive)
+    stages = outline.entries(capture, interactive=interactive, places=places)
     if not offset:
         whole = "\n".join(line for entry in stages for line in outline.lines(entry))
         if not limit or len(whole) <= limit * 4:

@@ -23,13 +23,13 @@ def outline(capture: Capture) -> str:
     return "\n".join(line for entry in entries(capture) for line in lines(entry))
 
 
-def entries(capture: Capture, *, interactive: bool = False) -> list[Entry]:
+def entries(capture: Capture, *, interactive: bool = False, places: bool = False) -> list[Entry]:
     """Return an entry per window; with `interactive` only what can be operated is below it."""
     return [
         Entry(
             f"stage {stage.index}",
             stage_line(stage),
-            subtree(stage.root, interactive=interactive) if stage.root else [],
+            subtree(stage.root, interactive=interactive, places=places) if stage.root else [],
         )
         for stage in capture.stages
     ]
@@ -44,10 +44,10 @@ def lines(entry: Entry, level: int = 0) -> Iterator[str]:
         pending.extend((child, depth + 1) for child in reversed(at.children))
 
 
-def subtree(root: Node, *, interactive: bool = False) -> list[Entry]:
+def subtree(root: Node, *, interactive: bool = False, places: bool = False) -> list[Entry]:
     """Return the entries of a node: one, or those of its children if it is only layout.
 
-    With `interactive` only what can be operated has an entry, all on one level.
+    With `interactive` only what can be operated has an entry, all on one level. With `places` lines have their bounds.
     """
     top: list[Entry] = []
     pending: list[tuple[Node, list[Entry], _Grid | None]] = [(root, top, None)]
@@ -62,7 +62,7 @@ def subtree(root: Node, *, interactive: bool = False) -> list[Entry]:
         if is_plain(node) or (interactive and not _is_operable(node) and "z" not in node.record):
             pending.extend((child, into, grid) for child in reversed(node.children))
             continue
-        entry = Entry(node.uid, line(node) + _child_count(node, hidden=hidden))
+        entry = Entry(node.uid, line(node, places=places) + _child_count(node, hidden=hidden))
         into.append(entry)
         below = into if interactive else entry.children
         if not hidden:  # the line of a hidden node only counts its descendants
@@ -91,16 +91,33 @@ class _Grid:
     def line(self, node: Node) -> str | None:
         """Return the line of a row, an empty one for a header without controls, None for other nodes."""
         if node.uid in self.rows:
-            return " ".join([row_line(self.node, self.rows[node.uid]), *self._controls(node)])
+            return self._row(node, self.rows[node.uid])
         if self.rows and _role(node) == "row":
             controls = self._controls(node)
             self.labels.clear()
             return " ".join(["head", *controls]) if controls else ""
         return None
 
-    def _controls(self, row: Node) -> list[str]:
+    def _row(self, node: Node, row: JsonObject) -> str:
+        """Return the line of a row; a cell that is one control is written as that control."""
+        labelled = {control.record.get("l"): control for control in self._operable(node)}
+        whole = {text: labelled[text] for cell in row["cells"] if (text := cell["text"]) and text in labelled}
+        if len(whole) < 2:
+            return " ".join([row_line(self.node, row), *self._controls(node)])
+        cells = [
+            f"[{line(whole[cell['text']])}]" if cell["text"] in whole else _cell(None, cell["text"])
+            for cell in row["cells"]
+        ]
+        used = {control.uid for control in whole.values()}
+        others = [f"[{line(control)}]" for control in self._operable(node) if control.uid not in used]
+        return " ".join([f"r{row['index']}", *cells, *others])
+
+    def _operable(self, row: Node) -> list[Node]:
         found = [below for below in row.walk() if _is_operable(below) and _role(below) not in _CELLS]
-        return [f"[{self._control(at, node)}]" for at, node in enumerate(found) if not is_hidden(node)]
+        return [node for node in found if not is_hidden(node)]
+
+    def _controls(self, row: Node) -> list[str]:
+        return [f"[{self._control(at, node)}]" for at, node in enumerate(self._operable(row))]
 
     def _control(self, at: int, node: Node) -> str:
         label = node.record.get("l") or ""
@@ -148,8 +165,8 @@ def stage_line(stage: Stage) -> str:
     return " ".join(words)
 
 
-def line(node: Node) -> str:
-    """Return the line of a node: type, uid, #id, text, prompt, value, states."""
+def line(node: Node, *, places: bool = False) -> str:
+    """Return the line of a node: type, uid, #id, text, prompt, value, states, options, and with `places` its bounds."""
     record = node.record
     get = record.get
     words = [_type(record), record["u"]]
@@ -157,16 +174,34 @@ def line(node: Node) -> str:
         words.append(f"#{record['i']}")
     if get("l"):
         words.append(f'"{cut(record["l"])}"')
-    elif get("a") and get("c") and len(words) == 2 and not node.children:  # an icon that is known by its class alone
+    elif get("c") and len(words) == 2 and all(is_plain(child) for child in node.children):
+        # An icon that is known by its class alone.
         words.append(f".{record['c'][-1]}")
     if get("lp"):
         words.append(f'prompt="{cut(record["lp"])}"')
     if get("vt"):
         words.append(f'value="{cut(record["vt"])}"')
     words += _states(node)
+    more = get("e") or {}
+    if more.get("colour"):
+        words.append(f"colour={more['colour']}")
+    if more.get("options"):
+        words.append(_options(more["options"]))
     if "z" in record:
         words += _virtual(node)
+    if places and "bs" in record:
+        words.append("@" + ",".join(f"{side:.0f}" for side in record["bs"]))
     return " ".join(words)
+
+
+SHOWN_OPTIONS = 12
+"""Options of a choice that are written; the rest is counted."""
+
+
+def _options(options: Sequence[str]) -> str:
+    """Return what can be chosen."""
+    more = [f"+{len(options) - SHOWN_OPTIONS}"] if len(options) > SHOWN_OPTIONS else []
+    return f"options=[{' | '.join([*(cut(text, 30) for text in options[:SHOWN_OPTIONS]), *more])}]"
 
 
 def _type(record: JsonObject) -> str:

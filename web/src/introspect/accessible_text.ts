@@ -18,6 +18,8 @@ export interface AccessibleText {
   checked?: boolean;
   masked?: true;
   options?: string[];
+  /** Of text in a drawing, where colour is part of what it says. */
+  colour?: string;
   /** It stands for a component, whose inner parts add nothing; what is slotted into it may. */
   wraps?: true;
   /** Its descendants add nothing and are left out. */
@@ -34,7 +36,7 @@ export function accessibleTextOf(element: Element): AccessibleText {
     case "select":
       return choice(element as HTMLSelectElement);
     case "img":
-      return { ...some("label", element.getAttribute("aria-label") ?? element.getAttribute("alt")), leaf: true };
+      return { ...some("label", element.getAttribute("aria-label") ?? element.getAttribute("alt") ?? fileName((element as HTMLImageElement).src)), leaf: true };
     case "option":
       return { ...some("label", clean(element.textContent)), selected: (element as HTMLOptionElement).selected, leaf: true };
     case "label":
@@ -67,7 +69,10 @@ function isDrawing(svg: Element): boolean {
 
 /** A part of a drawing: what it says, or its colour. */
 function shape(element: Element): AccessibleText {
-  if (element.localName === "text") return { ...some("label", clean(element.textContent)), leaf: true };
+  if (element.localName === "text") {
+    const fill = element.getAttribute("fill");
+    return { ...some("label", clean(element.textContent)), ...some("colour", fill === "black" ? "" : clean(fill)), leaf: true };
+  }
   const colour = [element.getAttribute("fill"), element.getAttribute("stroke")].find((given) => given && given !== "none");
   return { ...some("label", clean(element.getAttribute("aria-label")) || clean(colour)), leaf: true };
 }
@@ -164,8 +169,8 @@ function labelled(element: Element): AccessibleText | null {
 function general(element: Element): AccessibleText {
   const given = element.getAttribute("aria-label");
   if (!element.firstElementChild && !element.shadowRoot) {
-    // A box without text may be a swatch, which its author has given a colour.
-    const text = clean(given ?? element.textContent) || clean((element as Partial<HTMLElement>).style?.backgroundColor);
+    // A box without text may be an icon, or a swatch, which its author has given a colour.
+    const text = clean(given ?? element.textContent) || picture(element) || clean((element as Partial<HTMLElement>).style?.backgroundColor);
     return { ...some("label", text), ...ariaState(element), leaf: true };
   }
   if (!element.shadowRoot && inlineOnly(element)) {
@@ -174,6 +179,19 @@ function general(element: Element): AccessibleText {
     return { ...some("label", given ? clean(given) : text), ...ariaState(element), leaf: text !== "" || given !== null };
   }
   return { ...some("label", given ? clean(given) : ownText(element)), ...ariaState(element), leaf: false };
+}
+
+/** The name of the picture that a style sheet shows in place of an empty element. */
+function picture(element: Element): string {
+  const style = getComputedStyle(element);
+  return [style.content, style.backgroundImage].map((given) => fileName(/^url\("([^"]+)"\)/.exec(given)?.[1] ?? "")).find(Boolean) ?? "";
+}
+
+/** The name of a picture's file if a person has given it: "star" of star.png. */
+function fileName(url: string): string {
+  const name = /^(?:https?|file):.*\/([A-Za-z][\w-]{0,39})\.(?:png|svg|gif|jpe?g|webp|ico)(?:[?#]|$)/.exec(url)?.[1] ?? "";
+  // Of many icons in one file, its name tells nothing; nor does a digest.
+  return /\d{2}|icons|sprite|[0-9a-f]{8}/i.test(name) ? "" : name;
 }
 
 function ariaState(element: Element): Partial<AccessibleText> {
@@ -220,6 +238,18 @@ export function isOperable(element: Element): boolean {
   return ["onclick", "tabindex", "ui-action", "ui-event-click"].some((name) => element.hasAttribute(name));
 }
 
+let listening: ReadonlySet<Element> = new Set();
+
+/** Set the elements to which scripts have added listeners; only a debugger can tell. */
+export function setListening(elements: ReadonlySet<Element>): void {
+  listening = elements;
+}
+
+/** Whether a script listens to clicks on this element. */
+export function isListening(element: Element): boolean {
+  return listening.has(element);
+}
+
 /** Whether a person reaches it with the tab key. */
 export function isTabStop(element: Element): boolean {
   return isOperable(element) && element.getAttribute("tabindex") !== "-1";
@@ -241,7 +271,7 @@ export function isGenerated(id: string): boolean {
 function inlineOnly(element: Element, allowed: (child: Element) => boolean = () => false): boolean {
   for (const child of element.children) {
     if (allowed(child)) continue;
-    if (!INLINE.has(child.localName) || isNamed(child) || child.hasAttribute("role") || isOperable(child)) return false;
+    if (!INLINE.has(child.localName) || isNamed(child) || child.hasAttribute("role") || isOperable(child) || isListening(child)) return false;
     // A word with a pointer of its own is a link whose handler was added by script.
     if (child.localName === "span" && getComputedStyle(child).cursor === "pointer" && getComputedStyle(element).cursor !== "pointer") return false;
     // A link without `href` has a handler, or it would be a span.

@@ -89,7 +89,9 @@ export function select(refs: Refs, action: Action): HTMLElement | null {
   const options = [...list.options];
   const at = action.index ?? options.findIndex((one) => one.value === action.value || one.text.trim() === action.value);
   if (!options[at]) throw new ActionError("OUT_OF_RANGE", `There is no option ${action.value ?? action.index}`);
-  list.selectedIndex = at;
+  // In a list of several choices, the others stay chosen.
+  if (list.multiple) options[at].selected = true;
+  else list.selectedIndex = at;
   announce(list, "input", "change");
   return null;
 }

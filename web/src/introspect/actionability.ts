@@ -25,28 +25,59 @@ export function resolveTarget(refs: Refs, target: NodeRef | undefined): HTMLElem
   return element as HTMLElement;
 }
 
-const ANIMATION_MS = 500;
+const ANIMATION_MS = 800;
+/** Longer than a frame of a busy machine: within one frame nothing moves, which must not be taken for rest. */
+const FRAME_MS = 250;
+/** After so many frames without a change, what covers a node stays there. */
+const STILL_FRAMES = 3;
+/** After so many frames in one place, a node rests. */
+const RESTING_FRAMES = 2;
 
-/** Return a point on the element that a click would reach; wait while an animation moves the element or what covers it. */
-export async function settledPoint(refs: Refs, element: HTMLElement, force: boolean): Promise<ClickPoint> {
+/**
+ * Return a point on the element that a click would reach; wait while an animation moves the element or what covers it.
+ * Scripts animate too, which only shows in that a place differs from one frame to the next. With `hovered`, what the
+ * pointer changed on its arrival is waited for, such as a picture that is still being loaded. `passive` only points at it.
+ */
+export async function settledPoint(refs: Refs, element: HTMLElement, force: boolean, hovered = true, passive = false): Promise<ClickPoint> {
   const end = performance.now() + ANIMATION_MS;
+  let before: ClickPoint | null = null;
+  let [cover, frames] = ["", 0];
   for (;;) {
     try {
-      const point = clickPoint(refs, element, force);
-      if (!isMoving(element) || performance.now() >= end) return point;
+      const point = clickPoint(refs, element, force, passive);
+      frames = before !== null && Math.abs(before.x - point.x) < 1 && Math.abs(before.y - point.y) < 1 ? frames + 1 : 0;
+      before = point;
+      if (((!hovered || frames >= RESTING_FRAMES) && !isMoving(element)) || performance.now() >= end) return point;
     } catch (error) {
-      if (performance.now() >= end || !(error instanceof ActionError) || !passes(refs, element, error)) throw error;
+      if (performance.now() >= end || !(error instanceof ActionError)) throw error;
+      const now = coverOf(refs, element, error);
+      frames = now === cover ? frames + 1 : 0;
+      cover = now;
+      if ((now === "" || frames >= STILL_FRAMES) && !passes(refs, element, error, hovered)) throw error;
     }
     await new Promise<void>((done) => {
-      requestAnimationFrame(() => done());
-      setTimeout(done, 50);
+      requestAnimationFrame(() => setTimeout(done, 0));
+      setTimeout(done, FRAME_MS);
     });
   }
 }
 
+/** What lies over the node, and how both look, which changes from frame to frame while a script fades or moves one. */
+function coverOf(refs: Refs, element: HTMLElement, error: ActionError): string {
+  const covering = error.reason === "COVERED" ? refs.resolve({ uid: (error.details["by"] as { uid: string }).uid }) : null;
+  if (!covering) return "";
+  const places = [element, covering].flatMap((at) => {
+    const { x, y, width, height } = at.getBoundingClientRect();
+    return [x, y, width, height];
+  });
+  const opacities: string[] = [];
+  for (let at: Element | null = covering; at; at = composedParent(at)) opacities.push(getComputedStyle(at).opacity);
+  return [refs.uidOf(covering), ...places, ...opacities].join();
+}
+
 /** Whether a refusal is about to end by itself, with an animation. */
-function passes(refs: Refs, element: HTMLElement, error: ActionError): boolean {
-  if (error.reason !== "COVERED") return ["NOT_VISIBLE", "ZERO_SIZE", "OFFSCREEN"].includes(error.reason) && isMoving(element);
+function passes(refs: Refs, element: HTMLElement, error: ActionError, hovered: boolean): boolean {
+  if (error.reason !== "COVERED") return ["NOT_VISIBLE", "ZERO_SIZE", "OFFSCREEN"].includes(error.reason) && (hovered || isMoving(element));
   const covering = refs.resolve({ uid: (error.details["by"] as { uid: string }).uid });
   return isMoving(element) || (covering !== null && isMoving(covering));
 }
@@ -61,19 +92,34 @@ function isMoving(element: Element): boolean {
 }
 
 /** Scroll the element into view and return a point on it that a click would reach. */
-export function clickPoint(refs: Refs, element: HTMLElement, force: boolean): ClickPoint {
-  requireOperable(refs, element);
+export function clickPoint(refs: Refs, element: HTMLElement, force: boolean, passive = false): ClickPoint {
+  if (passive) requireVisible(refs, element);
+  else requireOperable(refs, element);
   const box = firstBox(element);
   if (!inViewport(element, box)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
   const now = firstBox(element);
-  const [x, y] = [now.x + now.width / 2, now.y + now.height / 2];
   const offset = frameOffset(element.ownerDocument);
-  const spot = { element, hit: element, x: x + offset.x, y: y + offset.y };
-  if (force) return spot;
+  const at = (x: number, y: number, hit: Element) => ({ element, hit: hit as HTMLElement, x: x + offset.x, y: y + offset.y });
+  const [x, y] = [now.x + now.width / 2, now.y + now.height / 2];
+  if (force) return at(x, y, element);
   if (!inViewport(element, now)) throw new ActionError("OFFSCREEN", "The node cannot be scrolled into view");
   const hit = deepestAt(element.ownerDocument, x, y);
-  if (!hit || belongs(element, hit)) return { ...spot, hit: (hit ?? element) as HTMLElement };
+  if (!hit || belongs(element, hit)) return at(x, y, hit ?? element);
+  const free = freePoint(element, now);
+  if (free) return at(free.x, free.y, free.hit);
   throw new ActionError("COVERED", "Something lies over the node", { by: { uid: refs.uidOf(hit), type: hit.localName } });
+}
+
+const ASIDE = [[0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]] as const;
+
+/** A point of a node that shows although its middle is covered, where a person would click. */
+function freePoint(element: Element, box: DOMRect): { x: number; y: number; hit: Element } | null {
+  for (const [across, down] of ASIDE) {
+    const [x, y] = [box.x + box.width * across, box.y + box.height * down];
+    const hit = deepestAt(element.ownerDocument, x, y);
+    if (hit && composedContains(element, hit)) return { x, y, hit };
+  }
+  return null;
 }
 
 /** Throw if the element is disabled, invisible or behind a modal dialog. */
@@ -81,6 +127,10 @@ export function requireOperable(refs: Refs, element: HTMLElement): void {
   for (let at: Element | null = element; at; at = composedParent(at)) {
     if (isDisabled(at) || (at === element && at.matches(":disabled"))) throw new ActionError("DISABLED", "The node is disabled");
   }
+  requireVisible(refs, element);
+}
+
+function requireVisible(refs: Refs, element: HTMLElement): void {
   if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) {
     throw new ActionError("NOT_VISIBLE", "The node is not visible");
   }

@@ -32,7 +32,7 @@ type Request =
   | { op: "capture"; ask: CaptureRequest }
   | { op: "tell"; rows: string[] }
   | { op: "act"; action: PageAction }
-  | { op: "spot"; target: NodeRef; force?: boolean }
+  | { op: "spot"; target: NodeRef; force?: boolean; hovered?: boolean; passive?: boolean }
   | { op: "at"; x: number; y: number }
   | { op: "box"; target: NodeRef }
   | { op: "content"; target: NodeRef }
@@ -70,7 +70,7 @@ async function answer(refs: Refs, request: Request, errors: () => string[]): Pro
       return act(refs, request.action);
     case "spot": {
       await renderTarget(refs, request.target);
-      const { x, y } = await settledPoint(refs, resolveTarget(refs, request.target), request.force ?? false);
+      const { x, y } = await settledPoint(refs, resolveTarget(refs, request.target), request.force ?? false, request.hovered ?? false, request.passive);
       return { x, y };
     }
     case "at": {
@@ -139,7 +139,7 @@ async function act(refs: Refs, action: PageAction): Promise<{ click?: string }> 
       await clickBySynthesis(refs, pointed(refs, action), action.type === "click" ? action.clickCount ?? 1 : 2, action.force ?? false);
       return {};
     case "hover": {
-      const spot = await settledPoint(refs, pointed(refs, action), action.force ?? false);
+      const spot = await settledPoint(refs, pointed(refs, action), action.force ?? false, false, true);
       const init = { bubbles: true, composed: true, ...clientPoint(spot.hit, spot) };
       for (const type of ["pointerover", "mouseover", "mousemove"]) spot.hit.dispatchEvent(new MouseEvent(type, init));
       return {};

@@ -1,12 +1,13 @@
 /** Captures the page as flat records (contracts/records.schema.json). */
 
 import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
+import { innermostListening } from "./listeners";
 import { actionability } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
 import { describeRows } from "./rows";
 import { arranges, holdsControl, isControl, isDecorative, isGroup, roleOf } from "./roles";
 import { type Secrets, secretsOf } from "./secrets";
-import { clean, hasSize, isGenerated, isNamed, isOperable, isTabStop, wellFormed, accessibleTextOf } from "./accessible_text";
+import { clean, hasSize, isGenerated, isListening, isNamed, isOperable, isTabStop, setListening, wellFormed, accessibleTextOf } from "./accessible_text";
 
 export interface CaptureRequest {
   depth: number;
@@ -15,6 +16,8 @@ export interface CaptureRequest {
   css: string | null;
   root: NodeRef | null;
   redact?: string[];
+  /** How many elements the document has, and the numbers of those that scripts listen to. */
+  listening?: [number, number[]];
 }
 
 type Box = [number, number, number, number];
@@ -63,6 +66,7 @@ export interface Captured extends Fields {
 export function capture(refs: Refs, ask: CaptureRequest): Captured {
   const root = ask.root ? refs.resolve(ask.root) : rootOf(document);
   if (!root) throw new CaptureError("MCP_UI_NODE_NOT_FOUND", "no such node");
+  setListening(ask.listening ? innermostListening(...ask.listening) : new Set());
   const wants = (section: string) => ask.sections.includes(section);
   const walk: Walk = {
     refs, ask, records: [], matches: ask.css === null ? null : matchesOf(ask.css), focus: deepFocus(),
@@ -140,13 +144,13 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   const arranging = role === "" || role === "presentation" || role === "none" || role === "generic";
   if (!arranging) record["er"] = role;
   const silent = !words.label && !words.prompt && words.value === undefined && words.selected === undefined && words.checked === undefined;
-  const handled = pointer && !above.pointer && !holdsControl(element);
-  const operable = !unreachable && (isControl(element) || isOperable(element) || (handled && !element.firstElementChild));
+  const handled = ((pointer && !above.pointer) || isListening(element)) && !holdsControl(element);
+  const operable = !unreachable && (isControl(element) || isOperable(element) || (handled && isBare(element)));
   // A pointer that the parent does not have marks a handler that was added by script.
   if (!hidden && !unreachable && (isControl(element) || isTabStop(element) || handled || words.wraps)) record["a"] = 1;
   const plain = (arranging && arranges(element)) || isGroup(element, role) || decorative || isDecorative(element, words.leaf);
   const named = isNamed(element) && !above.shadow;
-  if (plain && silent && !words.masked && !named && !(operable && hasSize(element)) && above.index >= 0) record["y"] = 1;
+  if (plain && silent && !words.masked && !named && !(operable && hasSize(element)) && above.index >= 0 && !(walk.ask.internals && hasSize(element))) record["y"] = 1;
   const box = walk.bounds || walk.screen ? putBounds(walk, record, element, above.box) : null;
   if (walk.accessibility || walk.properties) putAccessibility(walk, record, element, secret);
   if (walk.reach) record["re"] = actionability(walk.refs, element);
@@ -158,6 +162,11 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   const labels = element.localName === "label" && (element as HTMLLabelElement).control !== null;
   const inside = { index, box, hidden, disabled, secret, shadow: above.shadow, decorative: decorative || labels, pointer };
   descend(walk, element, inside, depth, record, words.wraps === true && !walk.ask.internals);
+}
+
+/** Whether nothing in an element says what it is, so that it needs a line of its own. */
+function isBare(element: Element): boolean {
+  return !element.firstElementChild || (clean(element.textContent) === "" && !element.querySelector("img,[aria-label],[title]"));
 }
 
 function descend(walk: Walk, element: Element, above: Inherited, depth: number, record: Fields, wraps: boolean): void {
@@ -217,6 +226,7 @@ function putText(record: Fields, words: ReturnType<typeof accessibleTextOf>): vo
   if (words.checked !== undefined) record["vc"] = words.checked;
   if (words.masked) record["k"] = true;
   if (words.options) record["e"] = { options: words.options };
+  if (words.colour) record["e"] = { colour: words.colour };
 }
 
 function putStates(walk: Walk, record: Fields, element: Element, disabled: boolean): void {

@@ -1,8 +1,9 @@
 """Performs actions on driven pages by real mouse and keyboard input, or by the page script where that is equal."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
-from ui_mcp.errors import UiActionFailedError
+from ui_mcp.errors import IntrospectError, UiActionFailedError
 from ui_mcp.introspection.backends.chromium.devtools import DevToolsError
 from ui_mcp.introspection.backends.chromium.mouse import Button
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage
@@ -48,7 +49,7 @@ async def _by_script(driven: DrivenPage, action: JsonObject) -> None:
 
 
 async def _click(driven: DrivenPage, action: JsonObject) -> None:
-    x, y = await _point(driven, action)
+    x, y = await _hovered_point(driven, action)
     count = 2 if action.get("type") == "doubleClick" else action.get("clickCount", 1)
     button = _BUTTONS[action.get("button", "primary")]
     await _with_modifiers(driven, action, lambda: driven.mouse.click(x, y, button, count=count))
@@ -98,10 +99,23 @@ async def _set_files(driven: DrivenPage, action: JsonObject) -> None:
     await driven.set_files(action["target"], action["paths"])
 
 
+async def _hovered_point(driven: DrivenPage, action: JsonObject) -> tuple[float, float]:
+    """Return where to click; the pointer rests there already, since its arrival may change or move the node."""
+    x, y = await _point(driven, action)
+    if "target" in action:
+        await driven.unless_dialog(driven.mouse.move(x, y))
+        with suppress(IntrospectError):  # what only shows while the pointer is there may cover it
+            x, y = await _point(driven, action | {"hovered": True})
+    return x, y
+
+
 async def _point(driven: DrivenPage, action: JsonObject) -> tuple[float, float]:
     if "target" not in action:
         return float(action["x"]), float(action["y"])
-    found = await driven.call({"op": "spot", "target": action["target"], "force": action.get("force", False)})
+    options = {"force": action.get("force", False), "hovered": action.get("hovered", False)}
+    if action.get("type") == "hover":
+        options["passive"] = True  # a disabled node may have a tooltip
+    found = await driven.call({"op": "spot", "target": action["target"], **options})
     return found["x"], found["y"]
 
 

@@ -130,6 +130,21 @@ def open_closed_shadows() -> str:
 })()"""
 
 
+def listening_elements() -> str:
+    """Return an expression for the number of elements and the positions of those whose clicks scripts listen to.
+
+    `getEventListeners` is the debugger's, and tells about the page's own listeners in the page's own context only.
+    """
+    return """(() => {
+  const all = document.querySelectorAll("*"), found = [];
+  for (let at = 0; at < all.length; at++) {
+    const heard = getEventListeners(all[at]);
+    if (heard.click || heard.dblclick || heard.mousedown || heard.pointerdown) found.push(at);
+  }
+  return [all.length, found];
+})()"""
+
+
 def offer_model_context() -> str:
     """Return a page script that offers WebMCP where pages looked for it before it moved to the document."""
     return """if (!("modelContext" in navigator) && "modelContext" in document) {

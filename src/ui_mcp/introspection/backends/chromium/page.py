@@ -27,6 +27,7 @@ from ui_mcp.introspection.backends.chromium.devtools import Connection, DevTools
 from ui_mcp.introspection.backends.chromium.emulation import Emulation
 from ui_mcp.introspection.backends.chromium.frames import ForeignFrames, FrameScript, spliced
 from ui_mcp.introspection.backends.chromium.keyboard import Keyboard
+from ui_mcp.introspection.backends.chromium.launch import listening_elements
 from ui_mcp.introspection.backends.chromium.mouse import Mouse
 from ui_mcp.introspection.backends.chromium.page_tools import PageTools
 from ui_mcp.introspection.backends.chromium.tab import Tab, TabSetup
@@ -138,7 +139,8 @@ class DrivenPage:
         """Read the page; while a native dialog is open, return what the same request read last, else no nodes."""
         root = {"target": request.root.json()} if request.root else {}
         try:
-            captured = await self.call({"op": "capture", "ask": request.json(), **root})
+            ask = request.json() | await self.unless_dialog(self._listening())
+            captured = await self.call({"op": "capture", "ask": ask, **root})
             self._failed_bindings = [str(problem) for problem in captured["problems"]]
             script = self._frames.by_prefix(prefix_of(root)) or await self._main_script()
             captured = await self.unless_dialog(self._with_frames(script, captured, request))
@@ -151,6 +153,14 @@ class DrivenPage:
                 return self._last_capture[1]
             stage = {"title": self.tab.url, "showing": True, "x": 0, "y": 0, **self._size, "kind": "stage", "nodes": []}
             return {"focus": {"uid": None}, "stage": stage}
+
+    async def _listening(self) -> JsonObject:
+        """Return which elements scripts listen to; nothing where a page does not let us count them."""
+        params = {"expression": guarded(listening_elements()), "includeCommandLineAPI": True, "returnByValue": True}
+        with suppress(DevToolsError):
+            if found := (await self.tab.session.send("Runtime.evaluate", params))["result"].get("value"):
+                return {"listening": found}
+        return {}
 
     async def call(self, request: JsonObject) -> JsonObject:
         """Send a request to the page script and return its answer.
