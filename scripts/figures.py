@@ -16,8 +16,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTENSIONS = ("backends", "cli", "models", "resources", "tools")
-"""Packages in which a short module is one kind of UI, command, model vendor, resource or tool."""
+EXTENSIONS = ("backends", "cli", "models", "resources", "steps", "tools")
+"""Packages in which a short module is one kind of UI, command, model vendor, resource, step of the tour or tool."""
 SHORT = 60
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Graph = Mapping[str, frozenset[str]]

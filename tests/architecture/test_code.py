@@ -42,6 +42,7 @@ HOMES = {
     "sqlite3": ("chat/sqlite_store", "storage/", "ui/base_dir/migration"),
     "starlette": (
         "agent/http",
+        "app/tour/routes.py",
         "app/watch_routes",
         "chat/http",
         "gateway/approvals/",

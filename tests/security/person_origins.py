@@ -18,6 +18,7 @@ from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.ui.states import Configured
 from ui_mcp.validation import read
 from ui_mcp.webserver.person_app import person_listening
 from ui_mcp.webserver.person_auth import Access
@@ -45,7 +46,7 @@ async def person_origin(kind: str, folder: Path) -> AsyncIterator[Origin]:
             await host.begin(str(folder / ".claude" / "ui"))
             running = await host.start()
             port = int(running.person_url.rpartition(":")[2])
-            table = person_app_beside(host, running.config, running.workspace, 1, port)
+            table = person_app_beside(host, Configured(running.workspace, running.config), 1, port, ())
             yield Origin(running.person_url, table)
             return
         listener = bind("127.0.0.1", 0)

@@ -28,6 +28,7 @@ UI = (
     "/chat/inbox",
     "/timeline",
     "/person-url",
+    "/connect",
     "/icons/house.svg",
     "/api/resource/lua.md",
     "/x/y",
@@ -60,7 +61,7 @@ PAGE = ("/approvals", "/approvals/decisions", "/approvals/x/decision", "/approva
 CONSOLE = ("/apps", "/apps/x", "/deleted/x", "/imports/archive", "/imports/git", "/console", "/progress")
 SETTINGS = ("/settings", "/settings/values", "/settings/agreement", "/settings/theme")
 ENTRY = ("/person/enter", "/person/leave", "/person/state")
-PERSON = ("/", "/chat", "/chat/messages", "/timeline", *ENTRY, *PAGE, *CONSOLE, *SETTINGS)
+PERSON = ("/", "/connect", "/chat", "/chat/messages", "/timeline", *ENTRY, *PAGE, *CONSOLE, *SETTINGS)
 ONE = ("/ws/timeline",)
 SOCKETS = {"ui": ("/ws/1", "/ws/timeline"), "mcp": ONE, "nlui": ONE, "page": (), "person": ONE}
 PATHS = {"ui": UI, "mcp": MCP, "nlui": NLUI, "page": PAGE, "person": PERSON}

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         waiting,
     )
     from ui_mcp.ui.http.chat_routes import mcp_chat_routes, person_chat_routes, ui_chat_routes
+    from ui_mcp.ui.http.connect_routes import connect_routes
     from ui_mcp.ui.http.console_routes import console_routes
     from ui_mcp.ui.http.guide_routes import guide_routes
     from ui_mcp.ui.http.publisher_routes import publisher_app
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from ui_mcp.ui.publisher import Publisher
     from ui_mcp.ui.toolset import all_tools
 else:
+    connect_routes = lazy("ui_mcp.ui.http.connect_routes:connect_routes")
     console_routes = lazy("ui_mcp.ui.http.console_routes:console_routes")
     mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
     person_accounts = lazy("ui_mcp.app.watch_routes:person_accounts")
@@ -84,6 +86,7 @@ _log = logger("host")
 
 PERSON_PORT = 8002
 CHAT = ("/chat",)
+CONNECT = ("/connect",)
 CONSOLE = ("/apps", "/imports", "/deleted", "/console", "/progress", "/settings")
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
 ACCOUNTS = ("/sign-ins",)
@@ -101,6 +104,8 @@ async def run_listeners(
     listen_ports: ListenPorts,
     announcements: Announcements,
     transports: MakeApp | None = None,
+    *,
+    tour: Routes = (),
 ) -> AsyncIterator[Running]:
     """Serve one configuration while the block runs; `transports` makes MCP over HTTP for a port of our own."""
     workspace, config = configured.workspace, configured.config
@@ -125,7 +130,8 @@ async def run_listeners(
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
         pages = CodeEntry(_pages_app(host, configured, aliases, tokens, port_of(sockets.person)), host, codes)
-        for listener in _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports):
+        listeners = _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports, tour=tour)
+        for listener in listeners:
             counts.append(await stack.enter_async_context(listener))
         stack.callback(host.cancel_chat_waiters)
         stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
@@ -166,6 +172,7 @@ def _listeners(
     *,
     tokens: OneTimeTokens,
     transports: MakeApp | None,
+    tour: Routes,
 ) -> Iterator[AbstractAsyncContextManager[Callable[[], int]]]:
     """Yield the listener of each port; each provides the number of its open connections."""
     config, users = configured.config, configured.config.server.allowed_users
@@ -173,7 +180,7 @@ def _listeners(
     ports = frozenset({ui_port, sockets.mcp_port})
     app = SecurityMiddleware(pages, ui_rules(config, ports, tokens, person_port))
     yield listening(app, sockets.ui, users)
-    person_app = person_app_beside(host, config, configured.workspace, ui_port, person_port)
+    person_app = person_app_beside(host, configured, ui_port, person_port, tour)
     yield listening(person_app, sockets.person, users)
     if sockets.mcp:
         yield _mcp_listening(host, configured, sockets.mcp, ports, transports)
@@ -217,6 +224,7 @@ def _pages_app(
         *person_links(person_port),
         LazyRoutes(WATCHED, partial(ui_timeline_and_approvals, host)),
         *ui_routes(host, tokens),
+        LazyRoutes(CONNECT, partial(connect_routes, host)),
         LazyRoutes(CHAT, partial(ui_chat_routes, host, configured.config.chat.rate)),
         LazyRoutes(GUIDES, partial(guide_routes, host, partial(refuse_uninvited, host))),
     ]
@@ -344,14 +352,18 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
     return bind(host, 0)
 
 
-def person_app_beside(host: UiServer, config: Config, workspace: Workspace, ui_port: int, person_port: int) -> App:
+def person_app_beside(host: UiServer, configured: Configured, ui_port: int, person_port: int, tour: Routes) -> App:
     """Build the application of the person's listener."""
-    remember_port(workspace.base, person_port)
+    config = configured.config
+    remember_port(configured.workspace.base, person_port)
     access = Access(str(person_port))
     routes = [
         LazyRoutes(WATCHED, partial(person_timeline_and_approvals, host, access)),
         LazyRoutes(CHAT, partial(person_chat_routes, host, config.chat.rate)),
         LazyRoutes(CONSOLE, partial(console_routes, host, partial(all_tools, host))),
         LazyRoutes(ACCOUNTS, partial(person_accounts, host)),
+        LazyRoutes(CONNECT, partial(connect_routes, host)),
+        *tour,
     ]
-    return ui_person_app(host, config, PersonListeners(ui_port, person_port, partial(waiting, host)), access, routes)
+    listeners = PersonListeners(ui_port, person_port, partial(waiting, host), has_tour=bool(tour))
+    return ui_person_app(host, config, listeners, access, routes)

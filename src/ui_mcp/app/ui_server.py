@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ui_mcp.app.ui_http_server import serve_on_ports
     from ui_mcp.app.ui_listeners import run_listeners
     from ui_mcp.lua_runtime.fork_server import prestart
-    from ui_mcp.webserver.server import App
+    from ui_mcp.webserver.server import App, Routes
 else:
     join_server = lazy("ui_mcp.app.commands.join:join_server")
     serve_on_ports = lazy("ui_mcp.app.ui_http_server:serve_on_ports")
@@ -58,16 +58,19 @@ async def open_host(
     announcements: Announcements,
     directories: tuple[str, ...] = (),
     transports: "Callable[[], App] | None" = None,
+    *,
+    tour: "Routes" = (),
 ) -> AsyncIterator[UiServer]:
     """Open the UI server; the web stack is imported when it starts running.
 
-    `transports` makes MCP over HTTP, for a server whose MCP port opens and closes with the UI.
+    `transports` makes MCP over HTTP, for a server whose MCP port opens and closes with the UI. `tour` are the routes
+    by which the person's page shows one.
     """
 
     def serve(configured: Configured) -> AbstractAsyncContextManager[Running]:
         if configured.config.lua.host == "process":
             prestart()
-        return run_listeners(host, configured, listen_ports, announcements, transports)
+        return run_listeners(host, configured, listen_ports, announcements, transports, tour=tour)
 
     host = UiServer(serve, flags, announcements, directories)
     async with host:

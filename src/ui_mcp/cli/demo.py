@@ -1,7 +1,7 @@
-"""Show the example apps in your browser.
+"""Watch an agent work: a tour of one minute in your browser, or one of the example apps.
 
-They run in a temporary directory on free ports with hot reload: edit a file of an app there and watch the page.
-The directory is deleted when you stop the demo.
+The agent is a script and needs no key; all its calls are real ones to the server that this starts. Everything runs in a
+temporary directory on free ports, with hot reload, and is deleted when you stop the demo.
 """
 
 import argparse
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 else:
     run_demo = lazy("ui_mcp.app.commands.demo:run_demo")
 
-HELP = "see the example apps in your browser"
+HELP = "watch a scripted agent build an app in your browser"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "app", nargs="?", metavar="APP", default="dashboard", help="example to show first (default dashboard)"
+        "app", nargs="?", metavar="APP", help="an example app to show instead of the tour, such as dashboard"
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
 

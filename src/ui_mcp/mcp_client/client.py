@@ -19,6 +19,7 @@ from ui_mcp.mcp_client.session import Session
 from ui_mcp.mcp_client.sse import sse_session
 from ui_mcp.mcp_client.streamable_http import http_session
 from ui_mcp.mcp_client.transport import (
+    CLIENT_NAME,
     Address,
     AskToSignIn,
     Command,
@@ -40,15 +41,18 @@ _FORWARDED = {"sampling/createMessage": "sampling", "elicitation/create": "elici
 class ServerRequestHandler:
     """Answers the requests of one server, from the calls that it is working on."""
 
-    def __init__(self, roots: Sequence[str] = (), extensions: JsonObject | None = None) -> None:
+    def __init__(
+        self, roots: Sequence[str] = (), extensions: JsonObject | None = None, *, forwards: bool = True
+    ) -> None:
         self._roots = roots
+        self._forwards = forwards
         self._extensions = extensions
         self._open: dict[int, Call] = {}
 
     @property
     def capabilities(self) -> JsonObject:
         """The client capabilities that we declare to the server."""
-        forwarded: JsonObject = {"sampling": {}, "elicitation": {}}
+        forwarded: JsonObject = {"sampling": {}, "elicitation": {}} if self._forwards else {}
         if self._extensions:
             forwarded["extensions"] = self._extensions
         return {**forwarded, "roots": {"listChanged": False}} if self._roots else forwarded
@@ -122,6 +126,9 @@ class Options:
     roots: Sequence[str] = field(default=())
     extensions: JsonObject | None = None
     """Extensions of MCP that we declare."""
+    client_name: str = CLIENT_NAME
+    forwards_requests: bool = True
+    """Whether callers may be able to answer questions of the server; else the server learns that no caller can."""
     shutdown_timeouts: Callable[[], ShutdownTimeouts] = ShutdownTimeouts
     """How long to wait for a child process to exit."""
 
@@ -133,13 +140,14 @@ async def connect(address: Address, options: Options = Options()) -> AsyncIterat
     Raises:
         MountError: it could not be started or reached, or does not speak MCP.
     """
-    request_handler = ServerRequestHandler(options.roots, options.extensions)
+    request_handler = ServerRequestHandler(options.roots, options.extensions, forwards=options.forwards_requests)
     handlers = NotificationHandlers(
         notified=relay_notifications(options.list_changed, options.resource_updated, options.logged),
         asked=request_handler.answer,
         stderr=options.stderr,
         capabilities=request_handler.capabilities,
         sign_in=options.sign_in,
+        client_name=options.client_name,
         signing_in=lambda seconds: _prolong(timeout, seconds),
     )
     started = False

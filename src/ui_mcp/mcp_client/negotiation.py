@@ -9,7 +9,7 @@ from ui_mcp.jsonrpc import messages
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.log import logger
 from ui_mcp.mcp_client.session import Session
-from ui_mcp.mcp_client.transport import CLIENT_INFO, ServerInfo
+from ui_mcp.mcp_client.transport import ServerInfo
 
 HANDSHAKE_VERSION = "2025-11-25"
 MODERN_VERSION = "2026-07-28"
@@ -70,7 +70,7 @@ async def initialize(session: Session) -> None:
     params: JsonObject = {
         "protocolVersion": HANDSHAKE_VERSION,
         "capabilities": session.handlers.capabilities,
-        "clientInfo": CLIENT_INFO,
+        "clientInfo": session.handlers.client_info,
     }
     data = await session.request("initialize", params)
     version = data.get("protocolVersion")
@@ -83,7 +83,7 @@ async def initialize(session: Session) -> None:
 async def discover(session: Session) -> None:
     session.envelope = {
         messages.VERSION_KEY: MODERN_VERSION,
-        messages.CLIENT_KEY: CLIENT_INFO,
+        messages.CLIENT_KEY: session.handlers.client_info,
         messages.CAPABILITIES_KEY: session.handlers.capabilities,
     }
     data = await session.request("server/discover", {})

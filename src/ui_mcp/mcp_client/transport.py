@@ -77,7 +77,7 @@ AskToSignIn = Callable[["Account", "Challenge"], Awaitable[None]]
 ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]
 """Called with the progress of a request: done, total and message."""
 
-CLIENT_INFO: JsonObject = {"name": "ui-mcp", "version": "1"}
+CLIENT_NAME = "ui-mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +109,11 @@ class NotificationHandlers:
     """The client capabilities that we declare to the server."""
     sign_in: AskToSignIn | None = None
     """Lets the person sign in; None opens their browser."""
+    client_name: str = CLIENT_NAME
     signing_in: Callable[[float], None] = lambda _: None
     """Called with the longest time, in seconds, that the person now gets to sign in."""
+
+    @property
+    def client_info(self) -> JsonObject:
+        """What we tell the server about ourselves."""
+        return {"name": self.client_name, "version": "1"}

@@ -7,6 +7,9 @@ export const event: Binding = {
   access: actionOnly,
   bind({ element, argument, text, send, syncValue, liveValue }) {
     const release = listen(element, argument, (event) => {
+      if (argument === "submit") {
+        event.preventDefault(); // the browser would send the form itself and reload the page
+      }
       syncValue();
       if (text.takesValue) {
         send(toldBy(event) ?? liveValue());

@@ -3,6 +3,7 @@
 import { type Action, clickBySynthesis, clientPoint, focus, insertText, scroll, select, setText, toggle } from "./act";
 import { annotate, clear } from "./annotate";
 import { compare } from "./compare";
+import { agentCursor } from "./cursor";
 import { frameOffset } from "./dom";
 import { pressBySynthesis } from "./keys";
 import { chainAt, deepestAt, resolveTarget, settledPoint, ActionError } from "./actionability";
@@ -41,16 +42,22 @@ type Request =
   | { op: "clear" }
   | { op: "idle" };
 
-/** Create the introspector of one document; its uids begin with `prefix`. With `collect`, captures report its errors. */
-export function create(prefix: string, collect = false): Introspector {
+/** Create the introspector of one document; its uids begin with `prefix`. A page that a person has open is `watched`: captures report its errors, and a pointer shows the actions. */
+export function create(prefix: string, watched = false): Introspector {
   const refs = createRefs(prefix);
-  const errors = collect ? collectErrors() : () => [];
+  const errors = watched ? collectErrors() : () => [];
+  const cursor = watched ? agentCursor() : null;
   return {
     uidOf: (element) => refs.uidOf(element),
     element: (ref) => refs.resolve(JSON.parse(ref) as NodeRef),
     async call(request) {
       try {
-        return JSON.stringify(await answer(refs, JSON.parse(request) as Request, errors));
+        const asked = JSON.parse(request) as Request;
+        const target = cursor && asked.op === "act" && asked.action.target ? refs.resolve(asked.action.target) : null;
+        if (cursor && target && asked.op === "act") {
+          cursor.show(target, asked.action.type);
+        }
+        return JSON.stringify(await answer(refs, asked, errors));
       } catch (error) {
         return JSON.stringify({ error: described(error) });
       }

@@ -19,6 +19,7 @@ import { signInScreen, waitingScreen } from "./sign_in";
 import { appFrame, useTheme } from "./frame";
 import { pauseAfter, questions, type Questions } from "./questions";
 import { type Tab, tabs } from "./tabs";
+import { type Tour, tour as agentTour } from "./tour/tour";
 import "./person.css";
 
 interface State {
@@ -35,6 +36,8 @@ interface State {
   readonly accounts?: boolean;
   /** The theme kept in the project. */
   readonly theme?: string;
+  /** Whether the server has a scripted agent that shows what it can do. */
+  readonly tour?: boolean;
 }
 
 const NAME = "ui-mcp";
@@ -90,6 +93,7 @@ function shell(state: State): void {
   let previewing = false;
   let questionList: Questions | null = null;
   let chatView: Chat | null = null;
+  const watched: Tour | null = state.tour && frame ? agentTour(person.fetch, { tour: () => openPanel("tour"), questions: () => review() }) : null;
   const consoleViews = state.console && state.app_url !== null ? makeConsole(state.app_url) : null;
 
   const views: Tab[] = [];
@@ -99,6 +103,9 @@ function shell(state: State): void {
   if (consoleViews) {
     views.push({ id: "apps", name: "All apps", panel: consoleViews.apps.element, main: true });
     views.push({ id: "settings", name: "Settings", panel: consoleViews.settings.element, main: true, untabbed: true });
+  }
+  if (watched) {
+    views.push({ id: "tour", name: "Tour", panel: make("section.person-view.person-tour", { "aria-label": "Tour" }, watched.element) });
   }
   if (hasChat) {
     const talk = make("div.person-talk");
@@ -128,6 +135,7 @@ function shell(state: State): void {
     consoleViews?.settings.shown(id === "settings");
     accountList?.shown(side === "accounts");
     document.body.classList.toggle("apps-preview", id === "apps" && previewing);
+    document.body.classList.toggle("touring", id === "tour");
     remember(id);
   });
   const toggle = button("Panel", () => togglePanel(), "person-toggle");
@@ -159,9 +167,13 @@ function shell(state: State): void {
     });
   }
 
-  function review(id?: string): void {
+  function openPanel(id: string): void {
     document.body.classList.remove("panel-closed");
-    bar.choose("questions");
+    bar.choose(id);
+  }
+
+  function review(id?: string): void {
+    openPanel("questions");
     questionList?.focus(id);
   }
 
@@ -211,11 +223,14 @@ function shell(state: State): void {
   toggle.setAttribute("aria-expanded", "true");
   show(head(state, nav?.element ?? null, pill, toggle), make("main.person-main", {}, above, bar.element, ...views.map((view) => view.panel), spoken));
   document.body.classList.add(frame ? "with-app" : "without-app", ...(views.length === 1 ? ["single-view"] : []));
+  document.body.classList.toggle("touring", bar.isNarrow() && bar.chosen() === "tour");
+  frame?.element.addEventListener("load", () => watched?.begin(), { once: true });
   close = () => {
     document.removeEventListener("keydown", keys);
     questionList?.stop();
     chatView?.stop();
     accountList?.stop();
+    watched?.stop();
     consoleViews?.apps.stop();
     consoleViews?.steps.stop();
     removeEventListener("popstate", back);
@@ -224,7 +239,7 @@ function shell(state: State): void {
   addEventListener("popstate", back);
   if (consoleViews) {
     window.uiProjectTheme?.(state.theme ?? "");
-    if (state.introduced === false) {
+    if (state.introduced === false && !watched) {
       above.append(offerIntroduction(tour, () => void sendJson(person.fetch, "/settings/introduction", { seen: true }, "PUT").catch(() => undefined)));
     }
   }
@@ -247,6 +262,9 @@ function firstView(state: State, hasChat: boolean): string {
   }
   if (location.pathname.startsWith("/approvals") || state.pending > 0 || !hasChat) {
     return "questions";
+  }
+  if (state.tour && location.pathname === "/") {
+    return "tour";
   }
   return location.pathname.startsWith("/chat") || state.app_url === null || !matchMedia("(max-width: 800px)").matches ? "chat" : "app";
 }

@@ -37,3 +37,12 @@ test("priorities order the messages of one frame", async () => {
   await flushed();
   expect(sent.at(-1)).toEqual({ userEvent: true, messages: [[4, 1], [4, 0]] });
 });
+
+test("a submitted form calls the method, and the page stays", async () => {
+  const { sent, show } = openApp({ "A.DEFAULT": '<template><form data-ui-b="0 ui-event-submit" ui-event-submit="add()"><button></button></form></template>' });
+  show(4, "A.DEFAULT", []);
+  const submit = new Event("submit", { cancelable: true });
+  element("form").dispatchEvent(submit);
+  await flushed();
+  expect([sent.at(-1), submit.defaultPrevented]).toEqual([[4, 0], true]);
+});

@@ -67,9 +67,17 @@ SPEC: JsonObject = {
 }
 
 
-def demo_api() -> Starlette:
-    """Return the shop API, with its own copy of the orders."""
-    orders: dict[int, JsonObject] = {int(order["id"]): dict(order) for order in ORDERS}
+Orders = dict[int, JsonObject]
+
+
+def first_orders() -> Orders:
+    """Return the orders with which the shop opens, by their number."""
+    return {int(order["id"]): dict(order) for order in ORDERS}
+
+
+def demo_api(given: Orders | None = None) -> Starlette:
+    """Return the shop API, over these orders or its first ones."""
+    orders = first_orders() if given is None else given
 
     async def document(request: Request) -> Response:
         return JSONResponse(SPEC)
@@ -124,10 +132,10 @@ SCRIPT: list[JsonObject] = [
 ]
 
 
-async def serve_demo_api(*, task_status: TaskStatus[str]) -> None:
+async def serve_demo_api(orders: Orders | None = None, *, task_status: TaskStatus[str]) -> None:
     """Serve the shop on a free loopback port until cancelled; report its address when started."""
     listener = bind("127.0.0.1", 0)
-    async with listening(demo_api(), listener):
+    async with listening(demo_api(orders), listener):
         task_status.started(f"http://127.0.0.1:{port_of(listener)}")
         await sleep_forever()
 

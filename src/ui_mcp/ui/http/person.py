@@ -43,6 +43,8 @@ class PersonListeners:
     person_port: int
     waiting: Callable[[], Awaitable[int]]
     """Returns the number of pending approvals."""
+    has_tour: bool = False
+    """Whether the page shows the tour."""
 
 
 def ui_person_app(
@@ -64,6 +66,7 @@ def ui_person_app(
             "accounts": host.configured().config.gateway.config is not None,
             "introduced": introduced(),
             "theme": chosen_theme(host.configured().workspace),
+            "tour": listeners.has_tour,
         }
 
     files = [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
