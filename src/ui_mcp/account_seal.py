@@ -18,9 +18,14 @@ def seal(*parts: str | Path | bytes) -> str:
     Raises:
         OSError: the key cannot be read or created.
     """
+    return seal_with(account_key(), *parts)
+
+
+def seal_with(key: bytes, *parts: str | Path | bytes) -> str:
+    """Return the HMAC-SHA256 of `parts` in hexadecimal, with a key of the caller; pure."""
     # Length prefixes distinguish ("ab", "c") from ("a", "bc").
     message = b"".join(len(data).to_bytes(8, "big") + data for data in map(_bytes, parts))
-    return hmac.new(_key(), message, hashlib.sha256).hexdigest()
+    return hmac.new(key, message, hashlib.sha256).hexdigest()
 
 
 def is_sealed(given: object, *parts: str | Path | bytes) -> bool:
@@ -39,7 +44,12 @@ def key_file() -> Path:
     return home / ".local" / "state" / "ui-mcp" / "seal.key"
 
 
-def _key() -> bytes:
+def account_key() -> bytes:
+    """Return the key of this account; it is created on first use.
+
+    Raises:
+        OSError: it cannot be read or created.
+    """
     file = key_file()
     if not file.is_absolute():
         raise FileNotFoundError(errno.ENOENT, "the account has no home directory", str(file))

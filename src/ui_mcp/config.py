@@ -88,6 +88,10 @@ class SessionSettings(Section):
     timeout: Annotated[Seconds, "Idle time after which a session ends; 0 = never."] = 86400.0
     root: Annotated[Literal["shared", "new"], "`/` opens session 1, or makes a new one."] = "shared"
     journal: Annotated[Literal["off", "normal", "full"], "Save apps' state; `full`: also for power cuts."] = "normal"
+    journal_ms: Annotated[int, "With `full`, time between two waits for the disk.", Limit(ge=0, le=10_000)] = 50
+    history_mb: Annotated[
+        float, "Megabytes of history kept of each session, for undo and looking back.", Limit(ge=0)
+    ] = 12
 
 
 @dataclass(frozen=True, slots=True)

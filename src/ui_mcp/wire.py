@@ -59,7 +59,9 @@ class Op(StrEnum):
     CHANGES = "changes"
     """(whole) Return what has changed since the last time, or the whole state. Result: records (state.lua)."""
     RESTORE = "restore"
-    """(text) Bring the state back that the records describe. Result: what could not be restored, a list of texts."""
+    """(text, frozen?) Bring a state back; frozen: it is read-only. Result: a list of what could not be restored."""
+    PATCH = "patch"
+    """(text) Change the running state by records. Result: a list of what could not be changed."""
 
 
 class OutputKind(StrEnum):
@@ -116,6 +118,8 @@ class MessageType(StrEnum):
     """Put a finished view into a position; only after watch with expand."""
     SAVED = "saved"
     """The effects of the first frames that the page has sent on this connection are saved."""
+    HISTORY = "history"
+    """Undo, redo, list, look at or return to a step of the history; the answer repeats the id."""
     LOOK = "look"
     """Ask the page what it shows."""
     LOOKED = "looked"

@@ -28,6 +28,7 @@ export const MESSAGE_UNWATCH = "unwatch";
 export const MESSAGE_ERROR = "error";
 export const MESSAGE_VIEW = "view";
 export const MESSAGE_SAVED = "saved";
+export const MESSAGE_HISTORY = "history";
 export const MESSAGE_LOOK = "look";
 export const MESSAGE_LOOKED = "looked";
 

@@ -36,7 +36,7 @@ from ui_mcp.ui.http.session_cookies import CodeEntry, refuse_uninvited
 from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import UiServer
-from ui_mcp.ui.sessions.record import SessionRecord
+from ui_mcp.ui.sessions.record import SessionRecords
 from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
@@ -159,8 +159,8 @@ async def _open_sessions(
             send.send_nowait(text)
 
     protected = (*gateway_places(workspace, config), *configured.protected)
-    record = SessionRecord(workspace.state_dir, resumes=host.resumes)
-    server = ServerInfo(host.status, announcements, noted, protected, record)
+    records = SessionRecords(workspace.state_dir, resumes=host.resumes)
+    server = ServerInfo(host.status, announcements, noted, protected, records)
     return await stack.enter_async_context(SessionRegistry(workspace, config, server)), receive
 
 

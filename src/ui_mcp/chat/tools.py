@@ -133,8 +133,8 @@ class ReadArgs:
     """Where to read from."""
 
     after_id: Annotated[str | None, "The last_id you have; absent: from the start."] = None
-    limit: Annotated[int | None, "At most so many messages, up to 1000 (default).", Limit(ge=1)] = None
-    authors: Annotated[list[Author] | None, 'Only these authors, e.g. ["user"].'] = None
+    limit: Annotated[int | None, "Up to 1000.", Limit(ge=1)] = None
+    authors: list[Author] | None = None
     conversation: str = DEFAULT_CONVERSATION
     subscriber: Annotated[str | None, "For administrators."] = None
 
@@ -146,7 +146,7 @@ class ReadArgs:
 class WaitArgs(ReadArgs):
     """Where to read from and how long to wait for something to be there."""
 
-    timeout_s: Annotated[float, "Seconds to wait, up to 120; keep below your call limit.", Limit(ge=0)] = WAIT_SECONDS
+    timeout_s: Annotated[float, "Up to 120; keep below your call limit.", Limit(ge=0)] = WAIT_SECONDS
 
 
 @tool(
@@ -192,8 +192,8 @@ class AdvanceArgs:
     """What is finished, and how much to read."""
 
     ack: Annotated[str | None, "last_id of the answer that you have finished with; absent: read again."] = None
-    limit: Annotated[int | None, "At most so many messages, up to 1000 (default).", Limit(ge=1)] = None
-    authors: Annotated[list[Author] | None, 'Only these authors, e.g. ["user"].'] = None
+    limit: Annotated[int | None, "Up to 1000.", Limit(ge=1)] = None
+    authors: list[Author] | None = None
     conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
     subscriber: Annotated[str | None, "Read as another subscriber (administrators only)."] = None
 

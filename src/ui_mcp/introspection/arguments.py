@@ -105,7 +105,7 @@ class Selector(Request):
 
     css: Annotated[str | None, "#id, .class, Type, A > B, A B."] = None
     text: Annotated[str | None, "Text a person sees."] = None
-    match: Annotated[Literal["contains", "equals", "regex"], "How `text` is compared."] = "contains"
+    match: Literal["contains", "equals", "regex"] = "contains"
     predicate: Predicate | None = None
 
 

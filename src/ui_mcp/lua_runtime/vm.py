@@ -65,6 +65,8 @@ MODULES = (
     "state_values",
     "state",
     "restore",
+    "patch",
+    "steps",
     "main",
 )
 """The engine's files in load order; the last one returns the entry point."""

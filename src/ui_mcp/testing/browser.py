@@ -32,6 +32,8 @@ class Page:
         self.saved = 0
         """How many of the page's frames have effects that are saved."""
         self.viewdefs: dict[str, Template] = {}
+        self.history: dict[int, JsonObject] = {}
+        """Answers about the history, by the number of the request."""
 
     def apply(self, frame: str) -> None:
         self.frames.append(frame)
@@ -55,6 +57,8 @@ class Page:
                 self.variables.pop(data["varId"], None)
             case {"type": MessageType.SAVED, "data": {"frames": int(frames)}}:
                 self.saved = frames
+            case {"type": MessageType.HISTORY, "data": {"id": int(number), **answer}}:
+                self.history[number] = {str(name): value for name, value in answer.items()}
             case _:
                 raise AssertionError(f"The server sent something unknown: {message!r}")
 
@@ -223,6 +227,19 @@ class Browser:
         """Request other rows of a windowed list."""
         view = view or self.find(path)
         await self.send([view.number, view.binding(path, kinds=("ui-viewlist",)).position, [first, count]])
+
+    async def history(self, action: str, **asked: Json) -> JsonObject:
+        """Do what a person does with the history (`list`, `undo`, `redo`, `look`, `return`, `fork`); return the result.
+
+        Raises:
+            AssertionError: the server refused; the message says why.
+        """
+        number = len(self.page.history) + 1
+        await self.send_text(dumps({"type": MessageType.HISTORY, "data": {"id": number, "action": action, **asked}}))
+        await self.until(lambda: number in self.page.history)
+        answer = self.page.history[number]
+        assert "error" not in answer, answer["error"]
+        return dict(answer["result"])
 
     async def send(self, *messages: Json, user: bool = True) -> None:
         """Send messages as one batch and apply the frames that arrive at once."""

@@ -49,8 +49,8 @@ GROUPS = {
         frozenset({"chat_read_since", "chat_wait_since"}),
     ),
     "apps": Group(
-        "audit, checkpoints, themes, single templates",
-        frozenset({"ui_audit", "ui_checkpoint", "ui_theme", "ui_upload_viewdef"}),
+        "audit, checkpoints, undo, themes, single templates",
+        frozenset({"ui_audit", "ui_checkpoint", "ui_history", "ui_undo", "ui_theme", "ui_upload_viewdef"}),
     ),
     "programs": Group(
         "other pages, browsers, JavaFX and Swing programs", frozenset({"ui_targets", "ui_attach", "ui_detach"})

@@ -277,3 +277,19 @@ def test_any_state_after_any_changes_comes_back_equal(
     app.restart()
 
     assert [app.shown("app"), app.shown("shared"), app.shown("App")] == before
+
+
+def test_variables_and_subscriptions_made_at_run_time_come_back(app: Saved) -> None:
+    app.bench.run("made = session:createVariable(1, app, { path = 'title' })")
+    app.bench.run("mcp.subscribe('news', function(data) app.title = data.text end, { favicon = 'f.ico' })")
+    app.save()
+
+    app.restart()
+    page = app.bench.open(expand=False)
+    app.bench.must("published", "news", '{"text": "hello"}')
+
+    assert app.bench.run("return app.title") == "hello"
+    assert app.bench.run("return session:createVariable(1, app, {}) < made") is True
+    assert ("subscribed", '{"topic":"news","favicon":"f.ico"}', 0) in app.bench.out or (
+        "subscribed", '{"favicon":"f.ico","topic":"news"}', 0) in app.bench.out  # fmt: skip
+    assert page is not None

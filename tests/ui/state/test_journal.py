@@ -7,7 +7,9 @@ import pytest
 
 from ui_mcp.lua_runtime.interface import LuaFault, Reply
 from ui_mcp.ui.state import journal as journal_module
-from ui_mcp.ui.state.journal import SavePoint, StateDatabase, StateJournal
+from ui_mcp.ui.state.acts import Act
+from ui_mcp.ui.state.database import JournalSettings, StateDatabase
+from ui_mcp.ui.state.journal import SavePoint, StateJournal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.covers("STATE-4")]
 
@@ -21,13 +23,13 @@ class Session:
         self.stopped: list[str] = []
         self.operations = 0
         self.asked: list[bool] = []
-        self.database = StateDatabase(str(place))
+        self.database = StateDatabase(JournalSettings(str(place)))
         self.journal = StateJournal("secret", self.database, self.read, self.on_saved, self.stopped.append)
 
     def change(self, text: str) -> None:
         self.operations += 1
         self.replies.append(Reply(text))
-        self.journal.touch()
+        self.journal.touch(Act("agent", "Change"))
 
     async def read(self) -> SavePoint | None:
         self.asked.append(self.journal.whole)
@@ -82,7 +84,7 @@ async def test_changes_wait_for_a_store_that_fails_and_are_written_when_it_works
 async def test_a_state_that_is_too_large_ends_the_journal_with_a_reason(tmp_path: Path) -> None:
     session = Session(tmp_path / "state.db")
     session.replies = [Reply(fault=LuaFault("memory", "more than 5 tables"))]
-    session.journal.touch()
+    session.journal.touch(Act("agent", "Change"))
     with anyio.fail_after(60):
         await session.journal.run()
 

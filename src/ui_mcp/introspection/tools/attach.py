@@ -19,8 +19,8 @@ class AttachArgs(Request):
     """What to attach."""
 
     kind: Annotated[str, OneOf(lambda: [*backends()])]
-    pid: Annotated[int | None, "Of a JavaFX or Swing program."] = None
-    match: Annotated[str | None, "Part of its main class or jar, instead."] = None
+    pid: Annotated[int | None, "Of the program."] = None
+    match: Annotated[str | None, "Or part of its main class."] = None
     url: Annotated[str | None, "Page to open, or debugging address."] = None
     cdp: Annotated[str | None, "Debugging address."] = None
 

@@ -16,7 +16,7 @@ class NodeArgs(Request):
     """Which node."""
 
     ref: Annotated[AnyRef, "uid from an earlier answer."]
-    include_children: Annotated[bool, "Also its direct children."] = False
+    include_children: bool = False
     include: Annotated[Include, "Sections to leave out; all are on.", SECTIONS] = field(default_factory=Include)
     target: str | None = None
 

@@ -19,7 +19,7 @@ class QueryArgs(Request):
     """What to find."""
 
     selector: Annotated[Selector, "All that are given must hold."]
-    scope: Annotated[Scope, "Which window."] = field(default_factory=Scope)
+    scope: Scope = field(default_factory=Scope)
     limit: Annotated[int, Limit(ge=1, le=1000)] = 50
     target: str | None = None
 

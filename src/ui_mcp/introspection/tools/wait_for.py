@@ -18,8 +18,8 @@ class WaitForArgs(Request):
     """What to wait for."""
 
     selector: Annotated[Selector, "As in ui_query.", SHORT_SELECTOR]
-    gone: Annotated[bool, "Wait until nothing matches any more."] = False
-    timeout_ms: Annotated[int, "How long at most.", Limit(ge=1, le=60_000)] = 5000
+    gone: bool = False
+    timeout_ms: Annotated[int, Limit(ge=1, le=60_000)] = 5000
     target: str | None = None
 
 

@@ -124,6 +124,7 @@ local function short(page, list)
     return
   end
   if b.data then return views.ask(s, b, json.to_lua(list[3], E.object)) end
+  if E.frozen then return views.fail(s, b.pos, new_fault(FAULT.UNAUTHORIZED, "A past moment can only be looked at"), true) end
   if not b.writes then
     return views.fail(s, b.pos, new_fault(FAULT.UNAUTHORIZED, "'" .. b.path.text .. "' is read-only"), true)
   end
@@ -134,6 +135,7 @@ local function short(page, list)
     if type(value) == "table" then s[b.slot] = { json = E.value_json(value) } end
   end
   if s[RARE] and s[RARE].timed_out then s[RARE].timed_out[b.pos] = nil end
+  E.steps.note(b.path, s[OBJECT])
   local o = s[OBJECT]
   if b.path.ups > 0 then o = views.up(s, b.path.ups) end
   local ok, fault = limits.call(paths.write, b.path, o, value, b.access, s[OBJECT])

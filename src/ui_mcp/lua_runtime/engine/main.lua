@@ -2,7 +2,7 @@
 local E = ...
 local FAULT, CHANGES = E.wire.fault, E.wire.op.CHANGES
 local limits = E.limits
-local unpack, tostring = table.unpack, tostring
+local unpack, tostring, sub = table.unpack, tostring, string.sub
 
 local ops = E.ops
 
@@ -27,7 +27,9 @@ end
 -- The journal reads tables, nothing else: no limits, no change detection.
 local function changes(whole)
   local result, fault = ops[CHANGES](whole)
+  local name = E.steps.take()
   if fault then return fault.code, fault.message, "", "null" end
+  if name and result ~= "[]" then result = "[" .. name .. "," .. sub(result, 2) end
   return "", "", "", result
 end
 

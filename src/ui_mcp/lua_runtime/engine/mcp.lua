@@ -62,7 +62,17 @@ local function display(name)
 end
 
 -- Topic → functions that get what is published under it. A file that runs again replaces its subscription.
-local subscribers = {}
+local subscribers, favicons = {}, {}
+E.kept.subscribers, E.kept.favicons = subscribers, favicons
+
+local function tell_subscribed(topic)
+  host.emit(OUTPUT.SUBSCRIBED, json.encode({ topic = topic, favicon = favicons[topic] }), 0)
+end
+
+-- The server listens for topics that app code subscribed to after the start, too.
+function E.restored_subscriptions()
+  for topic in next, subscribers do tell_subscribed(topic) end
+end
 
 local function subscribe(topic, run, options)
   if type(topic) ~= "string" or topic == "" then return nil, "topic must be a non-empty string" end
@@ -70,8 +80,8 @@ local function subscribe(topic, run, options)
   local known = not env.session.reloading and subscribers[topic] or {}
   known[#known + 1] = run
   subscribers[topic] = known
-  local favicon = type(options) == "table" and type(options.favicon) == "string" and options.favicon or nil
-  host.emit(OUTPUT.SUBSCRIBED, json.encode({ topic = topic, favicon = favicon }), 0)
+  favicons[topic] = type(options) == "table" and type(options.favicon) == "string" and options.favicon or nil
+  tell_subscribed(topic)
   return true
 end
 

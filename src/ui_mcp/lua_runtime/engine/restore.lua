@@ -19,7 +19,7 @@ end
 
 -- One restoration: `nodes` by number, `objects` that they have become, `cells` as { function, index }.
 local function new_run()
-  return { nodes = {}, objects = {}, used = {}, files = {}, names = {}, timers = {}, cells = {}, lost = {}, last = 0, queue = {} }
+  return { nodes = {}, objects = {}, used = {}, files = {}, names = {}, timers = {}, cells = {}, kept = {}, lost = {}, last = 0, queue = {} }
 end
 
 local function node(run, n, kind)
@@ -54,6 +54,7 @@ local readers = {
   end,
   p = function(run, r) run.names[r[2]] = { n = r[3], digest = r[4] } end,
   g = function(run, r) run.globals = r[2] end,
+  k = function(run, r) run.kept[r[2]] = r[3] end,
   r = function(run, r) run.files[#run.files + 1] = { name = r[2], key = r[3], value = r[4] } end,
   v = function(run, r) run.displayed = r[2] end,
   w = function(run, r) run.timers[r[2]] = { run = r[3], again = r[4] ~= null and r[4] or nil, due = r[5] ~= null and r[5] or nil } end,
@@ -144,6 +145,12 @@ local function match_all(run)
     if proto then bind(run, found.n, proto) else run.lost[#run.lost + 1] = "no file declares the type " .. name end
   end
   if run.globals then bind(run, run.globals, env) end
+  for name, n in next, run.kept do
+    if E.kept[name] then
+      bind(run, n, E.kept[name])
+      node(run, n, "t").made = true -- what files have added is not cleared
+    end
+  end
   for i = 1, #run.files do
     local entry = loader.by_key(run.files[i].key)
     if entry then match_slot(run, run.files[i].value, entry.value) end
@@ -288,7 +295,8 @@ local function migrate(run)
   limits.finish()
 end
 
-E.ops[OP.RESTORE] = function(text)
+-- `frozen`: a past moment to look at; its timers do not run, and pages change nothing.
+E.ops[OP.RESTORE] = function(text, frozen)
   limits.finish()
   local records, wrong = json.parse(text)
   if not records then return "null", limits.new_fault(E.wire.fault.INVALID, wrong) end
@@ -301,10 +309,19 @@ E.ops[OP.RESTORE] = function(text)
   match_all(run)
   make_missing(run)
   fill_all(run)
+  E.frozen = frozen == true
   restore_timers(run)
-  if run.displayed then E.displayed = run.displayed end
+  E.restored_variables()
+  E.restored_subscriptions()
+  if run.displayed then
+    E.displayed = run.displayed
+    host.emit(E.wire.output.DISPLAYED, run.displayed, 0)
+  end
   migrate(run)
   keep_numbers(run)
   host.arm()
   return json.encode(#run.lost > 0 and run.lost or {})
 end
+
+E.restoring = { new_run = new_run, node = node, readers = readers, value = value, make_missing = make_missing, fill = fill }
+E.restoring.DOES_NOT_EXIST = DOES_NOT_EXIST

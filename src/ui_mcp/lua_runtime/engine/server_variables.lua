@@ -4,6 +4,7 @@ local env, variables, connections, paths = E.env, E.variables, E.connections, E.
 local type, next, rawequal, tostring = type, next, rawequal, tostring
 
 local made = {}
+E.kept.variables = made
 
 local function place(page, spec)
   local parent = page.vars[spec.parent] or page.vars[1]
@@ -19,6 +20,15 @@ end
 
 function E.place_server_variables(page)
   for i = 1, #made do place(page, made[i]) end
+end
+
+-- Numbers of variables that were restored are not given again.
+function E.restored_variables()
+  local least = 0
+  for i = 1, #made do
+    if made[i].id < least then least = made[i].id end
+  end
+  E.numbers_after(-least)
 end
 
 local function id_of(what)

@@ -33,6 +33,9 @@ function session.metaTostring(object)
   return type(object) == "table" and E.type_of(object) or type(object)
 end
 
+-- Tables of the engine that hold what app code gave it: state.lua saves them.
+E.kept = {}
+
 -- Timers: the server waits, and calls the operation `timer` with the handle when it is due.
 local timers, last, waiting = {}, 0, 0
 E.timers = timers
@@ -65,19 +68,23 @@ function session:setTimeout(f, ms) return timer(f, ms) end
 function session:setInterval(f, ms) return timer(f, ms, true) end
 session.clearImmediate, session.clearTimeout, session.clearInterval = cancel, cancel, cancel
 
--- Replace all timers by those of a restored session; an interval starts its period anew.
+-- Start a timer of a restored state; an interval starts its period anew.
+function E.start_timer(handle, timer)
+  cancel(nil, handle)
+  timers[handle], waiting, last = timer, waiting + 1, max(last, handle)
+  host.emit(OUTPUT.TIMER, tostring(handle), timer.again or max(0, timer.due - host.time()))
+end
+
+-- Replace all timers by those of a restored session.
 function E.restore_timers(kept)
   for handle in next, timers do cancel(nil, handle) end
-  for handle, timer in next, kept do
-    timers[handle], waiting, last = timer, waiting + 1, max(last, handle)
-    host.emit(OUTPUT.TIMER, tostring(handle), timer.again or max(0, timer.due - host.time()))
-  end
+  for handle, timer in next, kept do E.start_timer(handle, timer) end
 end
 
 -- An interval is set again only after it has run, so that slow ones do not accumulate.
 E.ops[OP.TIMER] = function(handle)
   local due = timers[handle]
-  if not due then return "false" end
+  if not due or E.frozen then return "false" end
   if not due.again then timers[handle], waiting = nil, waiting - 1 end
   local ok, fault = limits.call(due.run)
   if not ok then due.problem = E.problems.code_failed("timer", fault)

@@ -9,6 +9,7 @@
 --   ["c", n, value|null]  a cell   ["c", n]  one whose value cannot be kept   ["x", n]  no longer reachable
 --   ["p", name, n, digest]  a prototype   ["g", n] the globals   ["r", name, key, n]  a required file   ["v", name]  the displayed app
 --   ["w", handle, value, seconds|null, due|null]  a timer            ["w", handle]  it is over
+--   ["k", name, n]  a table of the engine that holds values of apps (`E.kept`)
 -- Values are those of state_values.lua.
 local E = ...
 local OP, FAULT = E.wire.op, E.wire.fault
@@ -24,7 +25,7 @@ local MAX_NODES, MAX_FIELDS = 100000, 1000000
 local SPLICE = 8 -- lists of at least this length are compared from both ends when their length has changed
 
 local cell_numbers, cell_values, seen_cells = {}, {}, {}
-local digests, required, timers_known, shown = {}, {}, {}, nil
+local digests, required, timers_known, kept_known, shown = {}, {}, {}, {}, nil
 local pass, live, reached, fields = 0, 0, 0, 0
 local queue, tail = {}, 0
 local out, size
@@ -327,6 +328,14 @@ local function scan_timers()
   end
 end
 
+local function scan_kept()
+  for name, t in next, E.kept do
+    visit(t)
+    if not kept_known[name] then put('["k",' .. quote(name) .. "," .. node_of(t).n .. "]") end
+    kept_known[name] = true
+  end
+end
+
 -- Nodes that this pass has not reached are forgotten; should they come back, they are written again.
 local function sweep()
   if live == reached then return end
@@ -353,6 +362,7 @@ local function changes()
   scan_globals()
   scan_files()
   scan_timers()
+  scan_kept()
   if not drain() then return nil end
   sweep()
   if E.displayed ~= shown then
@@ -369,7 +379,7 @@ end
 function state.start_over(after)
   for _, node in next, nodes do node.copy, node.cells, node.meta = nil, nil, nil end
   cell_values, seen_cells = {}, {}
-  digests, required, timers_known, shown, live = {}, {}, {}, nil, 0
+  digests, required, timers_known, kept_known, shown, live = {}, {}, {}, {}, nil, 0
   values.continue_after(after or 0)
 end
 
@@ -384,3 +394,5 @@ end
 function state.number(object, n) nodes[object] = { n = n, pass = 0 } end
 function state.number_globals(n) nodes[globals] = { n = n, pass = 0 } end
 function state.number_cell(f, i, n) cell_numbers[upvalueid(f, i)] = n end
+function state.cell_number(f, i) return cell_numbers[upvalueid(f, i)] end
+function state.is_globals(t) return rawequal(t, globals) end

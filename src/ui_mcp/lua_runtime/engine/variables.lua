@@ -210,6 +210,8 @@ function variables.update(page, var, data)
   end
   if data.value == nil or var.muted then return end
   if var.id == 1 then return new_fault(FAULT.UNAUTHORIZED, "variable 1 is read-only") end
+  if E.frozen then return new_fault(FAULT.UNAUTHORIZED, "A past moment can only be looked at") end
+  E.steps.note(var.path, start_object(var))
   return variables.write(page, var, data.value)
 end
 

@@ -21,6 +21,10 @@ function E.allocate_numbers(n)
   return first
 end
 
+function E.numbers_after(n)
+  if n > serial then serial = n end
+end
+
 local function rare(s)
   local x = s[RARE]
   if not x then

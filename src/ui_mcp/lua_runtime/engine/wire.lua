@@ -28,6 +28,7 @@ E.wire = {
     VARIABLES = "variables",
     CHANGES = "changes",
     RESTORE = "restore",
+    PATCH = "patch",
   }),
   output = constants("output", {
     EVENT = "event",
@@ -55,6 +56,7 @@ E.wire = {
     ERROR = "error",
     VIEW = "view",
     SAVED = "saved",
+    HISTORY = "history",
     LOOK = "look",
     LOOKED = "looked",
   }),

@@ -26,6 +26,7 @@ from ui_mcp.webserver.static import HOME, Components, shared_style_route
 from ui_mcp.wire import GOING_AWAY, RESTARTED, SESSION_ENDED
 
 NO_SESSION = "No active session"
+MAX_PAGE_ID = 40
 
 
 class Wait:
@@ -215,7 +216,9 @@ class PageSocket:
         await socket.accept()
         try:
             driven = DRIVEN in socket.headers.get("user-agent", "")
-            async with session.attach(driven=driven) as connection:
+            async with session.attach(
+                driven=driven, page=socket.query_params.get("page", "")[:MAX_PAGE_ID]
+            ) as connection:
                 await _forward(receive, send, connection)
                 closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:

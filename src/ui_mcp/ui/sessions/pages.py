@@ -11,6 +11,7 @@ import anyio
 
 from ui_mcp.errors import SessionGoneError, WireError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.ui.state.acts import AGENT, PERSON
 from ui_mcp.wire import FELL_BEHIND, NOTICE_APP, MessageType, Property
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -146,9 +147,12 @@ class Connection:
         accept: Callable[["Connection", str], Awaitable[None]],
         *,
         driven: bool = False,
+        page: str = "",
     ) -> None:
         self.number = number
         self.driven = driven
+        self.author = AGENT if driven else f"{PERSON}:{page or number}"
+        """Who acts in this page, for the history; `page` is the tab's own id, which survives a reconnection."""
         self.outbox = Outbox()
         self.queries = PageQueries(self.outbox.put)
         self.processed = 0
@@ -217,10 +221,10 @@ class Pages:
     def __len__(self) -> int:
         return len(self._connections)
 
-    def add(self, *, driven: bool = False) -> Connection:
+    def add(self, *, driven: bool = False, page: str = "") -> Connection:
         """Return a new connection; a `driven` page is operated by a program, without a person."""
         self._last += 1
-        connection = self._connections[self._last] = Connection(self._last, self._accept, driven=driven)
+        connection = self._connections[self._last] = Connection(self._last, self._accept, driven=driven, page=page)
         self._changed()
         return connection
 

@@ -67,6 +67,14 @@ def load_problem(file: str, message: str) -> Problem:
     return Problem(f"load {file}", "load", message, app=app, file=shown or None, line=int(line[1]) if line else None)
 
 
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """Why a displayed app shows nothing, and the key of the viewdef that its type lacks."""
+
+    note: str
+    viewdef: str | None = None
+
+
 class Problems:
     """Keeps the problems of one session until they are resolved or dismissed."""
 

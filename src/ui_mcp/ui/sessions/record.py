@@ -1,7 +1,7 @@
-"""What a server must not forget when it is killed: the id of session 1, its visitors, its app and its queued events.
+"""What a server must not forget when it is killed: the ids of its sessions, their visitors, apps and queued events.
 
-The file is appended to without waiting for the disk: a killed process loses nothing of it, only a power failure may.
-It is deleted when the server ends in order.
+Each session has a file, appended to without waiting for the disk: a killed process loses nothing of it, only a power
+failure may. It is deleted when the session ends in order.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ _log = logger("session")
 
 @dataclass(slots=True)
 class Kept:
-    """The recorded facts of session 1."""
+    """The recorded facts of a session."""
 
     secret: str = ""
     displayed: str | None = None
@@ -81,10 +81,10 @@ def _seal(secret: str) -> str:
 
 
 class SessionRecord:
-    """The file of one base directory; without a folder, nothing is kept."""
+    """The file of one session; without one, nothing is kept."""
 
-    def __init__(self, folder: Path | None = None, *, resumes: bool = False) -> None:
-        self._file = folder / NAME if folder else None
+    def __init__(self, file: Path | None = None, *, resumes: bool = False) -> None:
+        self._file = file
         self._descriptor: int | None = None
         self._size = 0
         self.kept = Kept()
@@ -154,23 +154,73 @@ MAX_VISITORS = 10_000
 """Visitors that are remembered; beyond it the least recently admitted is dropped."""
 
 
+class SessionRecords:
+    """The files of all sessions of a base directory; without a folder, nothing is kept."""
+
+    def __init__(self, folder: Path | None = None, *, resumes: bool = False) -> None:
+        """`resumes`: sessions that a killed server left are continued, else their records are deleted."""
+        self._folder = folder
+        self._resumes = resumes
+        self._left = self._find()
+        if not resumes:
+            for number in self._left:
+                with suppress(OSError):
+                    self._file(number).unlink()
+
+    def of(self, number: int) -> SessionRecord:
+        """Return the record of a session; those that were left are continued once."""
+        if self._folder is None:
+            return SessionRecord()
+        return SessionRecord(self._file(number), resumes=self._resumes and number in {1, *self._left})
+
+    def left(self) -> list[int]:
+        """Return the numbers of further sessions that a killed server left; they are to be continued now."""
+        return self._left if self._resumes else []
+
+    def continued(self) -> None:
+        """Later sessions are new ones, whatever their numbers."""
+        self._resumes, self._left = False, []
+
+    def _file(self, number: int) -> Path:
+        assert self._folder is not None
+        return self._folder / (NAME if number == 1 else f"session-{number}.jsonl")
+
+    def _find(self) -> list[int]:
+        found = self._folder.glob("session-*.jsonl") if self._folder else ()
+        names = [file.stem.partition("-")[2] for file in found]
+        return sorted(int(name) for name in names if name.isdecimal() and int(name) > 1)
+
+
 class PersonCookies:
     """The visitors of one server, and the sessions that each was admitted to, latest last."""
 
-    def __init__(self, record: SessionRecord | None = None) -> None:
-        self._record = record or SessionRecord()
-        kept = self._record.kept
-        self._admitted: OrderedDict[bytes, dict[str, None]] = OrderedDict(
-            (bytes.fromhex(digest), {kept.secret: None}) for digest in kept.visitors
-        )
+    def __init__(self) -> None:
+        self._admitted: OrderedDict[bytes, dict[str, None]] = OrderedDict()
+        self._records: dict[str, SessionRecord] = {}
+        self._shared: dict[str, str] = {}
+
+    def remember(self, secret: str, record: SessionRecord) -> None:
+        """Admit the visitors that a record has kept of a session, and record the next ones."""
+        self._records[secret] = record
+        for digest in record.kept.visitors:
+            self._admitted.setdefault(bytes.fromhex(digest), {})[secret] = None
+
+    def share(self, secret: str, other: str) -> None:
+        """Admit to a session whoever may open the other one."""
+        self._shared[secret] = other
+
+    def forget(self, secret: str) -> None:
+        """Forget a session that has ended."""
+        self._records.pop(secret, None)
+        self._shared.pop(secret, None)
 
     def admit(self, visitor: str | None, secret: str) -> str:
         """Admit a visitor to a session; return the cookie's value, a new one unless `visitor` is known."""
         if visitor is None or _digest(visitor) not in self._admitted:
             visitor = token_hex(16)
         sessions = self._admitted.setdefault(_digest(visitor), {})
-        if secret == self._record.kept.secret and secret not in sessions:
-            self._record.note("visitor", _digest(visitor).hex())
+        if secret in self._records and secret not in sessions:
+            self._records[secret].note("visitor", _digest(visitor).hex())
         sessions.pop(secret, None)
         sessions[secret] = None
         self._admitted.move_to_end(_digest(visitor))
@@ -180,7 +230,8 @@ class PersonCookies:
 
     def may_open(self, visitor: str | None, secret: str) -> bool:
         """Return whether a visitor was admitted to this session."""
-        return visitor is not None and secret in self._admitted.get(_digest(visitor), {})
+        admitted = {} if visitor is None else self._admitted.get(_digest(visitor), {})
+        return secret in admitted or self._shared.get(secret, "") in admitted
 
     def latest(self, visitor: str | None) -> list[str]:
         """Return the ids of a visitor's sessions, latest first; some may have ended."""

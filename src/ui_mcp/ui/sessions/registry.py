@@ -2,103 +2,31 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hmac import compare_digest
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
-from urllib.parse import unquote
+from typing import Self
 
 from anyio import CancelScope, create_task_group, get_cancelled_exc_class, sleep, to_thread
 from anyio.abc import TaskGroup
-from platformdirs import user_config_path, user_data_path
 
-from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
-from ui_mcp.discovery import lazy
-from ui_mcp.errors import NotFoundError
+from ui_mcp.errors import NotFoundError, UiMcpError
 from ui_mcp.file_watcher import SavedFile
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
-from ui_mcp.lua_runtime.fork_server import stop
-from ui_mcp.lua_runtime.interface import OutputSink, Worker, WorkerConfig, WorkerHost
-from ui_mcp.lua_runtime.interface import WorkerHost as LuaHost
-from ui_mcp.lua_runtime.permissions import Permissions
-from ui_mcp.lua_runtime.worker_process import ProcessWorkerHost
-from ui_mcp.person import state_folder
+from ui_mcp.lua_runtime.interface import OutputSink, Worker, WorkerHost
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.sessions.hot_reload import HotReloader
 from ui_mcp.ui.sessions.pages import system_event
-from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord
+from ui_mcp.ui.sessions.past import PastSessions, as_text
+from ui_mcp.ui.sessions.record import PersonCookies, SessionRecords
 from ui_mcp.ui.sessions.session import Session, SessionContext
-from ui_mcp.ui.state.journal import StateDatabase
+from ui_mcp.ui.sessions.worker_settings import permissions_of, state_database, worker_config, worker_host
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
-from ui_mcp.workspace import BUNDLE, STATE_FILE, Workspace
-
-# It imports Lua into the server.
-if TYPE_CHECKING:
-    from ui_mcp.lua_runtime.worker_thread import ThreadWorkerHost
-else:
-    ThreadWorkerHost = lazy("ui_mcp.lua_runtime.worker_thread:ThreadWorkerHost")
-
-SQLITE = "sqlite:///"
-POSTGRES = ("postgresql:", "postgres:")
-BUNDLED_LUA = BUNDLE / "base" / "lua"
-
-
-def worker_host(config: Config) -> WorkerHost:
-    if config.lua.host == "process":
-        return ProcessWorkerHost()
-    stop()
-    return ThreadWorkerHost()
-
-
-def worker_config(workspace: Workspace, config: Config, secret: str, protected: tuple[str, ...] = ()) -> WorkerConfig:
-    """Return the settings of a worker; `protected` adds to the paths that app code may never use."""
-    return WorkerConfig(
-        base_dir=str(workspace.base),
-        project=str(workspace.project),
-        session_id=secret,
-        bundle_lua=str(BUNDLED_LUA),
-        max_seconds=config.lua.max_seconds,
-        max_memory_mb=config.lua.max_memory_mb,
-        verbosity=config.logging.verbosity,
-        log=str(workspace.log),
-        permissions=asdict(config.lua.permissions),
-        protected=(*_account_paths(), *_configured_paths(workspace, config), *protected),
-    )
-
-
-def permissions_of(workspace: Workspace, config: Config, protected: tuple[str, ...] = ()) -> Permissions:
-    """Return the permissions of app code, for files that the server reads on its behalf."""
-    return Permissions(worker_config(workspace, config, "", protected).settings())
-
-
-def _account_paths() -> tuple[str, ...]:
-    folders = (
-        state_folder(),
-        key_file().parent,
-        *(user_config_path(name, appauthor=False) for name in ("ui-mcp", "nlui")),
-    )
-    return tuple(str(folder) for folder in (*folders, user_data_path("nlui", appauthor=False)))
-
-
-def _configured_paths(workspace: Workspace, config: Config) -> tuple[str, ...]:
-    """Return the files that settings name: the gateway's configuration and the chat store."""
-    gateway = [str(workspace.named(config.gateway.config))] if config.gateway.config else []
-    url = config.storage.url or ""
-    stores = [f"{Path(unquote(url.removeprefix(SQLITE))).resolve()}*"] if url.startswith(SQLITE) else []
-    return (*gateway, *stores)
-
-
-def _state_database(workspace: Workspace, config: Config) -> StateDatabase | None:
-    if config.session.journal == "off":
-        return None
-    url = config.storage.url or ""
-    place = url if url.startswith(POSTGRES) else str(workspace.state_dir / STATE_FILE)
-    return StateDatabase(place, durable=config.session.journal == "full")
-
+from ui_mcp.workspace import Workspace
 
 INTERVAL = 0.1
 
@@ -145,25 +73,26 @@ class ServerInfo:
     """Receives the notes of workers that concern the server (`themes`, `subscribed`, `refused`)."""
     protected: tuple[str, ...] = ()
     """Additional paths that app code may never read or write."""
-    record: SessionRecord | None = None
-    """Keeps session 1 for the next server, should this one be killed."""
+    records: SessionRecords = SessionRecords()
+    """Keep the sessions for the next server, should this one be killed."""
 
 
 class SessionRegistry:
     """Async context manager: session 1 exists inside the block, and every worker ends with it."""
 
     def __init__(
-        self, workspace: Workspace, config: Config, server: ServerInfo = ServerInfo(), host: LuaHost | None = None
+        self, workspace: Workspace, config: Config, server: ServerInfo = ServerInfo(), host: WorkerHost | None = None
     ) -> None:
         self._workspace = workspace
         self._config = config
         self._server = server
         self._host = host or worker_host(config)
         self._sessions: dict[str, Session] = {}
-        self.visitors = PersonCookies(server.record)
+        self.visitors = PersonCookies()
+        self.past = PastSessions(self.get, lambda: self._context)
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
-        self._database = _state_database(workspace, config)
+        self._database = state_database(workspace, config)
         self._cached_status: str | None = None
         """The server's status for workers, until a page connects or disconnects."""
         self._context: SessionContext
@@ -213,16 +142,49 @@ class SessionRegistry:
             LuaError: the project's start-up code failed.
         """
         # Numbers restart when no session is left, because clients use session 1 by default.
-        self._last = self._last + 1 if self._sessions else 1
-        record = self._server.record if self._last == 1 else None
-        session = Session(str(self._last), self._context, record)
+        return await self._create(self._last + 1 if self._sessions else 1)
+
+    async def _create(self, number: int) -> Session:
+        self._last = number
+        record = self._server.records.of(number)
+        session = Session(str(number), self._context, record)
         self._sessions[session.vended] = session
+        self.visitors.remember(session.secret, record)
         try:
             await session.start()
         except BaseException:
             self._sessions.pop(session.vended, None)
             raise
         return session
+
+    async def _continue_others(self) -> None:
+        """Continue the further sessions of a killed server; one that cannot start any more is left out."""
+        for number in self._server.records.left():
+            try:
+                await self._create(number)
+            except UiMcpError as error:
+                _log.warning("session %s is not continued: %s", number, error.message)
+        self._server.records.continued()
+
+    async def fork(self, session: Session, step: int | None = None) -> Session:
+        """Start a session with the state that another had after a step, or has now; its visitors may open it.
+
+        Raises:
+            NotFoundError: the history of that time is no longer kept.
+        """
+        state = await session.history.state_at(step)
+        made = await self.create()
+        await made.bring(await to_thread.run_sync(as_text, state))
+        self.visitors.share(made.secret, session.secret)
+        return made
+
+    async def _fork(self, vended: str, step: int) -> str:
+        return (await self.fork(self.get(vended), step)).secret
+
+    async def _look(self, vended: str, step: int) -> str:
+        shown = await self.past.look(vended, step)
+        self.visitors.share(shown.secret, self.get(vended).secret)
+        return shown.secret
 
     async def publish(self, topic: str, text: str) -> int:
         """Hand JSON text to the apps that subscribed to a topic; return in how many sessions there are any."""
@@ -237,7 +199,7 @@ class SessionRegistry:
             NotFoundError: there is none.
         """
         found = self._sessions.get(given)
-        for session in self._sessions.values() if found is None else ():
+        for session in (*self._sessions.values(), *self.past.sessions()) if found is None else ():
             # No early exit, so that timing does not reveal which secret matches.
             found = session if compare_digest(given.encode(), session.secret.encode()) else found
         if found is None:
@@ -255,6 +217,8 @@ class SessionRegistry:
     async def destroy(self, session: Session) -> None:
         """End a session: its pages, waiters, timers and worker."""
         self._sessions.pop(session.vended, None)
+        self.visitors.forget(session.secret)
+        await self.past.end(session.vended)
         await session.end()
 
     async def display(self, session: Session, name: str) -> str | None:
@@ -338,11 +302,14 @@ class SessionRegistry:
             timing=self._config.logging.verbosity >= TIMING_VERBOSITY,
             note=self._server.note,
             state=self._database,
+            look=self._look,
+            fork=self._fork,
             unknown_names=self._viewdefs.unknown_names,
         )
         self._reloader = HotReloader(self._workspace, self._saved)
         self._viewdefs.load()
         await self.create()
+        await self._continue_others()
         if self._config.lua.hotload:
             await tasks.start(self._reloader.run)
         tasks.start_soon(self._sweep_periodically)

@@ -14,18 +14,21 @@ from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import OPERATIONS, VALUES, logger
 from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
-from ui_mcp.ui.sessions.events import READ_ONLY, AgentProgress, Change, EventQueue, ResourceChanges, with_events
+from ui_mcp.ui.sessions.events import AgentProgress, Change, EventQueue, ResourceChanges, with_events
+from ui_mcp.ui.sessions.history import History
 from ui_mcp.ui.sessions.longpoll import LongPolls
+from ui_mcp.ui.sessions.page_history import PREFIX, PageHistory, Show, nowhere
 from ui_mcp.ui.sessions.pages import Connection, Notice, Pages, UnseenNotices, app_notice, notice_frame, system_event
-from ui_mcp.ui.sessions.problems import Problems
+from ui_mcp.ui.sessions.problems import Blank, Problems
 from ui_mcp.ui.sessions.record import SessionRecord
+from ui_mcp.ui.sessions.saving import SavedSession, StateSaver
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
-from ui_mcp.ui.state.journal import SavePoint, StateDatabase, StateJournal
+from ui_mcp.ui.state.acts import START, Act
+from ui_mcp.ui.state.database import StateDatabase
 from ui_mcp.wire import (
     NOTICE_ENDED,
     NOTICE_REFUSED,
     NOTICE_RESTARTED,
-    NOTICE_UNSAVED,
     RESTARTED,
     SESSION_ENDED,
     Op,
@@ -55,14 +58,10 @@ class SessionContext:
     """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
     state: StateDatabase | None = None
     """Where the state of apps is saved; None: nowhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class Blank:
-    """Why a displayed app shows nothing, and the key of the viewdef that its type lacks."""
-
-    note: str
-    viewdef: str | None = None
+    look: Show = nowhere
+    """Shows a past moment of a session."""
+    fork: Show = nowhere
+    """Starts a session with the state of a past moment of another."""
 
 
 TIMING_SECONDS = 10.0
@@ -92,13 +91,9 @@ class Session:
         self.polls = LongPolls(self.attach, context.tasks)
         self._supervisor = WorkerSupervisor(self._launch, self._outputs)
         self._displayed: str | None = None
-        self._operations = 0
-        self._saved = 0
-        self._journal = (
-            StateJournal(self.secret, context.state, self._read_changes, self._on_saved, self._on_unsaved)
-            if context.state is not None
-            else None
-        )
+        self._saver = self._make_saver(context.state) if context.state is not None else None
+        self.history = History(self._saver, self._lock, self._patch)
+        self._page_history = PageHistory(vended, self.history, lambda: self._displayed, context.look, context.fork)
         self._refreshing = False
         self._variables_read = -TIMING_SECONDS
 
@@ -127,12 +122,20 @@ class Session:
             self._displayed = self._record.kept.displayed
             async with self._lock:
                 self._unseen.notify(*await self._continue("the server ended unexpectedly"))
-        if self._journal is not None:
-            self._context.tasks.start_soon(self._journal.run)
+        if self._saver is not None:
+            self._saver.note(Act(START, "Start"))
+            self._context.tasks.start_soon(self._saver.journal.run)
+
+    def _make_saver(self, database: StateDatabase) -> StateSaver:
+        parts = SavedSession(
+            self.vended, self.secret, self._lock, self._supervisor, self.pages, self.events, self._unseen,
+            lambda: self._displayed,
+        )  # fmt: skip
+        return StateSaver(parts, database)
 
     async def _continue(self, reason: str) -> Notice:
         """Bring the state of the last worker into this one, or else show its app; return the notice for the person."""
-        restored = await self._journal.restore(self._restore) if self._journal is not None else None
+        restored = await self._saver.restore(self._restore) if self._saver is not None else None
         facts = {"session": self.vended, "restarted": True, "reason": reason, "restored": restored is not None}
         if restored is not None and restored["lost"]:
             facts["lost"] = restored["lost"]
@@ -145,35 +148,31 @@ class Session:
     async def _restore(self, text: str) -> Reply:
         return await self._supervisor.worker().call(Op.RESTORE, text, facts=self._entry_context())
 
-    async def _read_changes(self) -> SavePoint | None:
-        async with self._lock:
-            journal = self._journal
-            if journal is None or self._supervisor.crash_reason is not None:
-                raise SessionGoneError("the worker has ended")
-            point = SavePoint(self._operations, self.pages.processed())
-            reply = await self._supervisor.worker().call(Op.CHANGES, journal.whole)
-            return journal.take(reply, point)
+    async def bring(self, records: str, *, frozen: bool = False) -> None:
+        """Give a new session the state that records describe; `frozen`: nobody can change it.
 
-    def _on_saved(self, point: SavePoint) -> None:
-        self._saved = point.operations
-        self.pages.confirm_saved(point.frames)
+        Raises:
+            UiMcpError: it could not be given.
+        """
+        raise_for_fault(await self.call(Op.RESTORE, records, frozen))
 
-    def _on_unsaved(self, why: str) -> None:
-        self.events.push_system(system_event("state_not_saved", {"session": self.vended, "reason": why}))
-        self._unseen.notify("warning", f"Changes are no longer saved: {why}", NOTICE_UNSAVED)
+    async def _patch(self, text: str) -> Reply:
+        return await self._supervisor.worker().call(Op.PATCH, text, facts=self._entry_context())
 
     @property
     def unsaved(self) -> int:
         """Operations whose effects are not saved yet."""
-        return self._operations - self._saved if self._journal is not None else 0
+        return self._saver.unsaved if self._saver is not None else 0
 
     @property
     def problem(self) -> str:
         """Why they are not saved, if that has failed."""
-        return self._journal.problem if self._journal is not None else ""
+        return self._saver.journal.problem if self._saver is not None else ""
 
-    async def call(self, op: Op, *args: Scalar) -> Reply:
+    async def call(self, op: Op, *args: Scalar, author: str = "") -> Reply:
         """Run one operation in Lua, after all earlier ones, and send the changes to the pages.
+
+        `author` is who did it for the history, where the operation does not tell.
 
         Raises:
             SessionGoneError: the session has ended, or the worker exited during this operation.
@@ -187,25 +186,22 @@ class Session:
                 with CancelScope(shield=True):
                     await self._restart_worker(self._supervisor.crash_reason)
             try:
+                if self._saver is not None:
+                    await self._saver.before(op, author)
                 return await self._supervisor.worker().call(op, *args, facts=self._entry_context())
             except SessionGoneError as error:
                 self._on_worker_exit(error.message)
                 raise
             finally:
                 if self._supervisor.end_reason is None:  # even if the caller was cancelled: Lua continues
-                    self._after(op)
+                    self._changes.after(op)
+                    if self._saver is not None:
+                        self._saver.after(op, args, author)
 
-    def _after(self, op: Op) -> None:
-        self._changes.after(op)
-        if op not in READ_ONLY:
-            self._operations += 1
-            if self._journal is not None:
-                self._journal.touch()
-
-    async def call_and_log(self, op: Op, *args: Scalar) -> Reply | None:
+    async def call_and_log(self, op: Op, *args: Scalar, author: str = "") -> Reply | None:
         """Run an operation without a caller to report to; log its errors and return None."""
         try:
-            reply = await self.call(op, *args)
+            reply = await self.call(op, *args, author=author)
         except UiMcpError as error:
             _log.info("session %s: %s: %s", self.vended, op, error.message)
             return None
@@ -259,13 +255,13 @@ class Session:
             self._context.tasks.start_soon(self._refresh)
 
     @asynccontextmanager
-    async def attach(self, *, driven: bool = False) -> AsyncIterator[Connection]:
-        """Connect a page while the block runs; a `driven` page is operated by a program.
+    async def attach(self, *, driven: bool = False, page: str = "") -> AsyncIterator[Connection]:
+        """Connect a page while the block runs; a `driven` page is operated by a program, `page` is its own id.
 
         Raises:
             SessionGoneError: the session has ended.
         """
-        connection = self.pages.add(driven=driven)
+        connection = self.pages.add(driven=driven, page=page)
         _log.info("session %s: page %s connected%s", self.vended, connection.number, " by a program" if driven else "")
         try:
             raise_for_fault(await self.call(Op.OPEN, connection.number))
@@ -297,8 +293,8 @@ class Session:
         self.pages.close(SESSION_ENDED, "session ended")
         self.events.close()
         self._record.close()
-        if self._journal is not None:
-            await self._journal.close()
+        if self._saver is not None:
+            await self._saver.journal.close()
         self.progress.close()
         await self._supervisor.close()
         async with self._lock:  # a worker that was being started meanwhile
@@ -316,7 +312,10 @@ class Session:
 
     async def _accept(self, connection: Connection, frame: str) -> None:
         _log.debug("session %s: page %s sent %s characters", self.vended, connection.number, len(frame))
-        reply = await self.call_and_log(Op.FRAME, connection.number, frame)
+        if frame.startswith(PREFIX):
+            await self._page_history.answer(connection, frame)
+            return
+        reply = await self.call_and_log(Op.FRAME, connection.number, frame, author=connection.author)
         if reply is not None and reply.fault is not None:
             connection.outbox.put(notice_frame("error", reply.fault.message, reply.fault.code))
 

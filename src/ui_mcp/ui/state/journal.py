@@ -11,21 +11,27 @@ import anyio
 from anyio import to_thread
 
 from ui_mcp.discovery import lazy
-from ui_mcp.errors import SessionGoneError, StateStoreError, UiMcpError
+from ui_mcp.errors import NotFoundError, SessionGoneError, StateStoreError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import Reply
+from ui_mcp.ui.state.acts import START, Act, named
+from ui_mcp.ui.state.database import StateDatabase
 from ui_mcp.ui.state.records import State
 
-# They import the database, which a start does not need.
+# They import what a start does not need.
 if TYPE_CHECKING:
-    from ui_mcp.ui.state.store import Entry, StateStore
+    from ui_mcp.ui.state.segments import Entry
+    from ui_mcp.ui.state.store import Step
 else:
-    Entry, StateStore = lazy("ui_mcp.ui.state.store:Entry"), lazy("ui_mcp.ui.state.store:StateStore")
+    Entry = lazy("ui_mcp.ui.state.segments:Entry")
 
 SHARE = 0.1
 """Of the time of a busy worker that reading changes may take."""
 LONGEST_PAUSE = 2.0
+SMALL_CHARACTERS = 300_000
+"""Of a state that is read within some milliseconds: also before an operation of another author, so that each author has
+steps of their own. Changes of a larger one may share a step."""
 RETRY_SECONDS = 5.0
 WHOLE_CHARACTERS = 1_000_000
 """Changes after which the whole state is written again, so that a restoration has little to add up."""
@@ -33,33 +39,6 @@ HELD_CHARACTERS = 32_000_000
 """Changes that wait for a store that fails; beyond it they are dropped and the whole state is written later."""
 
 _log = logger("state")
-
-
-class StateDatabase:
-    """The store of all sessions of a server, opened with the first change."""
-
-    def __init__(self, place: str, *, durable: bool = False) -> None:
-        """Use the database at a path or URL; `durable` waits for the disk at each commit, against power cuts."""
-        self._place = place
-        self.durable = durable
-        self._store: StateStore | None = None
-        self._opening = anyio.Lock()
-
-    async def store(self) -> "StateStore":
-        """Return the store.
-
-        Raises:
-            StateStoreError: it cannot be opened.
-        """
-        async with self._opening:
-            if self._store is None:
-                self._store = await to_thread.run_sync(StateStore, self._place)
-            return self._store
-
-    async def close(self) -> None:
-        store, self._store = self._store, None
-        if store is not None:
-            await to_thread.run_sync(store.close)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +82,37 @@ class StateJournal:
         self._touched = anyio.Event()
         self._writing = anyio.Lock()
         self._over = False
+        self._unread: Act | None = None
+        """The first operation since the last reading."""
+        self.reading_seconds = 0.0
+        """How long the last reading took."""
 
-    def touch(self) -> None:
+    def touch(self, act: Act) -> None:
         """Note that an operation may have changed the state."""
+        self._unread = self._unread or act
         self._touched.set()
+
+    def is_other(self, author: str) -> bool:
+        """Return whether there are changes of another author that no reading has included."""
+        unread = self._unread
+        is_other = unread is not None and unread.author != author
+        return is_other and self._whole_size < SMALL_CHARACTERS and not self._over
 
     def take(self, reply: Reply, point: SavePoint) -> SavePoint | None:
         """Take what a reading has returned; None if there is nothing to save any more."""
+        act, self._unread = self._unread or Act(START, "Start"), None
         if reply.fault is not None:
             self._stop(f"the state is too large: {reply.fault.message}")
             return None
-        if reply.result != "[]":
-            self._hold(reply.result)
+        body, act = named(reply.result, act)
+        if body != "[]":
+            self._hold(body, act)
         return point
 
     async def run(self) -> None:
         """Save what changes, until the journal is closed."""
         while not self._over:
             await self._touched.wait()
-            began = time.monotonic()
             try:
                 await self._save()
             except SessionGoneError:
@@ -135,7 +126,7 @@ class StateJournal:
                 return
             self.problem = ""
             # A large state takes long to compare; the pause leaves the worker to the person.
-            await anyio.sleep(min((time.monotonic() - began) * (1 / SHARE - 1), LONGEST_PAUSE))
+            await anyio.sleep(min(self.reading_seconds * (1 / SHARE - 1), LONGEST_PAUSE))
 
     async def restore(self, call: Callable[[str], Awaitable[Reply]]) -> JsonObject | None:
         """Bring the saved state into a new worker; return `{at, lost}`, or None if nothing was saved.
@@ -151,7 +142,7 @@ class StateJournal:
         if not entries:
             return None
         self._seq = max(self._seq, entries[-1].seq)
-        reply = await call(await to_thread.run_sync(_sum, [entry.body for entry in entries]))
+        reply = await call(await to_thread.run_sync(_text_of_sum, entries))
         if reply.fault is not None:
             _log.warning("the state could not be restored: %s", reply.fault.message)
             return None
@@ -166,6 +157,44 @@ class StateJournal:
         with anyio.CancelScope(shield=True), suppress(StateStoreError):
             async with self._writing:
                 await (await self._database.store()).forget(self._session)
+
+    async def flush(self) -> int:
+        """Save what was read, and return the number of the last step.
+
+        Raises:
+            StateStoreError: it could not be saved.
+        """
+        async with self._writing:
+            await self._write()
+        return self._seq
+
+    async def state_at(self, seq: int) -> State:
+        """Return the state after a step that is saved.
+
+        Raises:
+            NotFoundError: the history of that time is no longer kept.
+            StateStoreError: it cannot be read.
+        """
+        entries = await (await self._database.store()).moment(self._session, seq)
+        if not entries:
+            raise NotFoundError(f"Step {seq} is not in the history that is kept")
+        return await to_thread.run_sync(_sum, entries)
+
+    async def steps(self, before: int, limit: int) -> "list[Step]":
+        """Return saved steps below a number, newest first.
+
+        Raises:
+            StateStoreError: they cannot be read.
+        """
+        return await (await self._database.store()).steps(self._session, before, limit)
+
+    async def first_step(self) -> int:
+        """Return the number of the oldest step that is kept; 0 if there is none.
+
+        Raises:
+            StateStoreError: it cannot be read.
+        """
+        return await (await self._database.store()).first(self._session)
 
     async def _entries(self) -> "list[Entry]":
         """Return what is in the store and what waits for it."""
@@ -182,13 +211,15 @@ class StateJournal:
         self._touched = anyio.Event()
         point = await self._read()
         async with self._writing:
-            if self._held and not self._over:
-                writing = list(self._held)
-                store = await self._database.store()
-                await store.append(self._session, writing, durable=self._database.durable)
-                del self._held[: len(writing)]
+            await self._write()
         if point is not None:
             self._saved(point)
+
+    async def _write(self) -> None:
+        if self._held and not self._over:
+            writing = list(self._held)
+            await self._database.append(self._session, writing)
+            del self._held[: len(writing)]
 
     async def _failed(self, error: UiMcpError) -> None:
         if self.problem != error.message:
@@ -197,9 +228,9 @@ class StateJournal:
         self._touched.set()
         await anyio.sleep(RETRY_SECONDS)
 
-    def _hold(self, body: str) -> None:
+    def _hold(self, body: str, act: Act) -> None:
         self._seq += 1
-        self._held.append(Entry(self._seq, time.time(), self.whole, body))
+        self._held.append(Entry(self._seq, time.time(), self.whole, body, act.author, act.app, act.label, act.undoes))
         if self.whole:
             self._whole_size, self._since_whole = len(body), 0
         else:
@@ -215,8 +246,12 @@ class StateJournal:
         self._stopped(why)
 
 
-def _sum(bodies: list[str]) -> str:
+def _sum(entries: "list[Entry]") -> State:
     state = State()
-    for body in bodies:
-        state.apply(loads(body))
-    return dumps(list(state.records()))
+    for entry in entries:
+        state.apply(loads(entry.body))
+    return state
+
+
+def _text_of_sum(entries: "list[Entry]") -> str:
+    return dumps(list(_sum(entries).records()))

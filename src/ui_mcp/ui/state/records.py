@@ -36,6 +36,9 @@ class Table:
             if entry is not None:
                 self.set(index, entry[1])
 
+    def copy(self) -> "Table":
+        return Table(self.meta, dict(self.fields))
+
     def record(self, number: int) -> Record:
         return ["t", number, self.meta, *(part for entry in self.fields.values() for part in entry)]
 
@@ -44,33 +47,34 @@ class State:
     """The sum of records, from the first on."""
 
     def __init__(self) -> None:
-        self._tables: dict[int, Table] = {}
-        self._functions: dict[int, Record] = {}
-        self._cells: dict[int, Record] = {}
-        self._prototypes: dict[str, Record] = {}
+        self.tables: dict[int, Table] = {}
+        self.functions: dict[int, Record] = {}
+        self.cells: dict[int, Record] = {}
+        self.prototypes: dict[str, Record] = {}
+        self.timers: dict[float, Record] = {}
+        self.roots: dict[str, Record] = {}
+        self.displayed: Record | None = None
         self._files: dict[str, Record] = {}
-        self._timers: dict[float, Record] = {}
         self._globals: Record | None = None
-        self._displayed: Record | None = None
 
     def apply(self, records: Iterable[Record]) -> None:
         """Add records; unknown kinds are of a newer version and left out."""
         for record in records:
             match record:
                 case ["t", number, meta, *fields]:
-                    self._tables[number] = Table(meta)
+                    self.tables[number] = Table(meta)
                     for key, value in zip(fields[::2], fields[1::2], strict=True):
-                        self._tables[number].set(key, value)
+                        self.tables[number].set(key, value)
                 case ["s", number, key, value]:
-                    self._tables[number].set(key, value)
+                    self.tables[number].set(key, value)
                 case ["d", number, key]:
-                    self._tables[number].fields.pop(_key(key), None)
+                    self.tables[number].fields.pop(_key(key), None)
                 case ["l", number, at, gone, length, *values]:
-                    self._tables[number].splice(at, gone, length, values)
+                    self.tables[number].splice(at, gone, length, values)
                 case ["m", number, meta]:
-                    self._tables[number].meta = meta
+                    self.tables[number].meta = meta
                 case ["x", number]:
-                    for known in (self._tables, self._functions, self._cells):
+                    for known in (self.tables, self.functions, self.cells):
                         known.pop(number, None)
                 case _:
                     self._apply_named(record)
@@ -78,25 +82,27 @@ class State:
     def _apply_named(self, record: Record) -> None:
         match record:
             case ["f", number, *_]:
-                self._functions[number] = record
+                self.functions[number] = record
             case ["c", number, *_]:
-                self._cells[number] = record
+                self.cells[number] = record
             case ["p", name, *_]:
-                self._prototypes[name] = record
+                self.prototypes[name] = record
             case ["r", _, key, _]:
                 self._files[key] = record
+            case ["k", name, _]:
+                self.roots[name] = record
             case ["g", _]:
                 self._globals = record
             case ["v", _]:
-                self._displayed = record
+                self.displayed = record
             case ["w", handle]:
-                self._timers.pop(handle, None)
+                self.timers.pop(handle, None)
             case ["w", handle, *_]:
-                self._timers[handle] = record
+                self.timers[handle] = record
 
     def records(self) -> Iterator[Record]:
         """Return records that have this sum, without detours."""
-        yield from (one for one in (self._globals, self._displayed) if one is not None)
-        for known in (self._prototypes, self._files, self._timers, self._functions, self._cells):
+        yield from (one for one in (self._globals, self.displayed) if one is not None)
+        for known in (self.prototypes, self._files, self.roots, self.timers, self.functions, self.cells):
             yield from known.values()
-        yield from (table.record(number) for number, table in self._tables.items())
+        yield from (table.record(number) for number, table in self.tables.items())

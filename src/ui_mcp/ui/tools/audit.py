@@ -1,7 +1,6 @@
 """`ui_audit`: check an app's files for mistakes."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from anyio import to_thread
 
@@ -17,12 +16,12 @@ from ui_mcp.ui.server import UiServer
 class AuditArgs:
     """What to audit."""
 
-    name: Annotated[str, "Name of the app: its directory in apps/."]
+    name: str
 
 
 @tool("ui_audit", AuditArgs, title="Audit an app", annotations=Annotations(read_only=True, idempotent=True))
 async def audit(host: UiServer, args: AuditArgs, call: Call) -> JsonObject:
-    """Check an app's Lua and viewdefs for mistakes without running it; ui_edit already reports what is new.
+    """Check an app's Lua and viewdefs for mistakes without running it.
 
     When: before you finish, or for an app you did not write. Fix `violations`, look at `warnings`.
     Example: {"name": "todo"}

@@ -20,8 +20,8 @@ class CheckpointArgs:
     """What to do, and with which app."""
 
     action: Annotated[Action, "baseline and clear forget all checkpoints and start anew."]
-    app: Annotated[str, "The app's directory in apps/."]
-    message: Annotated[str, "For save: what changed."] = ""
+    app: str
+    message: Annotated[str, "For save."] = ""
     number: Annotated[int | None, "For diff and rollback; 1 is the newest.", Limit(ge=1)] = None
 
 
@@ -29,7 +29,7 @@ class CheckpointArgs:
 async def checkpoint(host: UiServer, args: CheckpointArgs, call: Call) -> str:
     """Save a named version of an app's files; list, diff or roll back to one.
 
-    When: before large changes; ui_edit's undo takes back single edits. rollback without a number undoes the last one.
+    When: before large changes. rollback without a number undoes the last one.
     Example: {"action": "save", "app": "todo", "message": "before filters"}
     """
     return await to_thread.run_sync(perform, host.configured().workspace, args)

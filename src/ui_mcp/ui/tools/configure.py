@@ -1,7 +1,7 @@
 """`ui_configure`: switch to another base directory."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.fields import Rules
@@ -27,7 +27,7 @@ class ConfigureArgs:
 
     RULES: ClassVar = Rules(before=_require_text)
 
-    base_dir: Annotated[str, "Absolute, or relative to the server's working directory."]
+    base_dir: str
 
 
 @tool("ui_configure", ConfigureArgs, title="Choose the UI directory", annotations=Annotations(destructive=True))

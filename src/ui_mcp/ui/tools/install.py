@@ -28,8 +28,7 @@ class InstallArgs:
 async def install(host: UiServer, args: InstallArgs, call: Call) -> JsonObject:
     """Install the bundled skills, guides, scripts and page into the project.
 
-    When: after an upgrade, or with force to repair; the first start does it. Changed files are kept, with the new text
-    as FILE.merge under `conflicts`. Example: {}
+    When: after an upgrade, or with force to repair. Changed files are kept; see `conflicts`. Example: {}
     """
     workspace = host.configured().workspace
     result = await run_sync(lambda: install_bundle(workspace, force=args.force))

@@ -16,9 +16,9 @@ from ui_mcp.ui.themes import audit_classes, list_classes, list_themes
 class ThemeArgs:
     """What to look at."""
 
-    action: Annotated[Literal["list", "classes", "audit"], "list, classes of a theme, or audit of an app."]
-    theme: Annotated[str, "Theme to look at; all of them when left out."] = ""
-    app: Annotated[str, "App to audit: its directory in apps/."] = ""
+    action: Literal["list", "classes", "audit"]
+    theme: Annotated[str, "For classes; all when left out."] = ""
+    app: Annotated[str, "For audit."] = ""
 
 
 @tool("ui_theme", ThemeArgs, title="Look at themes", annotations=Annotations(read_only=True, idempotent=True))

@@ -32,12 +32,12 @@ OFF = 'Looking for updates is off\nSet index = "URL" under [update]: a package i
 class UpdateArgs:
     """How far to go."""
 
-    check: Annotated[bool, "Only report; write nothing."] = False
+    check: Annotated[bool, "Only report."] = False
 
 
 @tool("ui_update", UpdateArgs, title="Update", annotations=Annotations(destructive=True, open_world=True))
 async def update(host: UiServer, args: UpdateArgs, call: Call) -> JsonObject:
-    """Bring the project's files to this program's version, and tell if a newer program was released.
+    """Bring the project's files to this program's version, and tell if a newer one was released.
 
     When: the user asks for an update. Changed files are kept, under `conflicts`. Example: {"check": true}
     """

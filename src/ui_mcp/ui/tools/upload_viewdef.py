@@ -16,9 +16,9 @@ NAME = r"[A-Za-z0-9_.-]+"
 class UploadViewdefArgs:
     """The template and its key."""
 
-    type: Annotated[str, "Type of the objects it shows, e.g. Contact.", Pattern(NAME)]
-    namespace: Annotated[str, "Namespace, e.g. DEFAULT or list-item.", Pattern(NAME)]
-    content: Annotated[str, "HTML: one <template> with ui-* attributes."]
+    type: Annotated[str, Pattern(NAME)]
+    namespace: Annotated[str, Pattern(NAME)]
+    content: str
 
 
 @tool(
@@ -28,7 +28,7 @@ class UploadViewdefArgs:
     annotations=Annotations(destructive=False, idempotent=True),
 )
 async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> ToolResult:
-    """Register and save an HTML template for a type and namespace, and render the open views of it again.
+    """Save an HTML template for a type and namespace, and show it in the open views.
 
     When: a template belongs to no app; otherwise use ui_edit.
     Example: {"type": "Todo", "namespace": "DEFAULT", "content": "<template>…</template>"}
