@@ -89,9 +89,7 @@ class SessionSettings(Section):
     root: Annotated[Literal["shared", "new"], "`/` opens session 1, or makes a new one."] = "shared"
     journal: Annotated[Literal["off", "normal", "full"], "Save apps' state; `full`: also for power cuts."] = "normal"
     journal_ms: Annotated[int, "With `full`, time between two waits for the disk.", Limit(ge=0, le=10_000)] = 50
-    history_mb: Annotated[
-        float, "Megabytes of history kept of each session, for undo and looking back.", Limit(ge=0)
-    ] = 12
+    history_mb: Annotated[float, "Megabytes of history kept of each session, for undo.", Limit(ge=0)] = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 import { offerChat } from "./chat/panel_toggle";
 import { loadComponents } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
+import { PAST } from "./history/keys";
 import { askWithFirstClick } from "./page/desktop_notification";
 import { whenShown } from "./page/shown";
 import { showDuplicate } from "./page/status_pages";
-import { sessionOf } from "./session";
+import { pageId, sessionOf } from "./session";
 import { start } from "./start";
 import { followParent, followSystem } from "./theme/theme";
 import { loadTypeface } from "./theme/typeface";
@@ -36,6 +37,7 @@ function openHere(guard: TabGuard | null): void {
   const container = document.querySelector(".app-container") ?? document.body;
   const root = document.querySelector("[ui-app]") ?? container.appendChild(document.createElement("div"));
   root.setAttribute("ui-app", "");
+  root.toggleAttribute("inert", window.name === PAST);
   loadTypeface((load) => whenShown(root, load));
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   if (guard === null) {
@@ -49,7 +51,7 @@ function openHere(guard: TabGuard | null): void {
   } else {
     followParent();
   }
-  start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}`), probe, define: loadComponents });
+  start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}?page=${pageId()}`), probe, define: loadComponents });
 }
 
 async function boot(): Promise<void> {

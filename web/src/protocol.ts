@@ -1,9 +1,11 @@
 /** The messages between page and server, specified in contracts/wire.md. */
 
+import type { Answer } from "./history/requests";
 import type {
   MESSAGE_CREATE,
   MESSAGE_DESTROY,
   MESSAGE_ERROR,
+  MESSAGE_HISTORY,
   MESSAGE_SAVED,
   MESSAGE_UNWATCH,
   MESSAGE_UPDATE,
@@ -41,6 +43,7 @@ export type ServerMessage =
   | { type: typeof MESSAGE_DESTROY; data: { varId: number } }
   | { type: typeof MESSAGE_ERROR; data: Failure }
   | { type: typeof MESSAGE_SAVED; data: { frames: number } }
+  | { type: typeof MESSAGE_HISTORY; data: Answer }
   | { type: typeof MESSAGE_VIEW; data: ViewPlacement };
 
 export type PageMessage =

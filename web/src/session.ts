@@ -16,3 +16,12 @@ export function sessionOf(path: string, page: Document): SessionName {
   const number = page.querySelector('meta[name="ui-session"]')?.getAttribute("content");
   return { address, number: number ?? (address.length === 32 ? "1" : address) };
 }
+
+/** The id of this tab, which it keeps while it is open: the history knows by it whose steps are whose. */
+export function pageId(): string {
+  try {
+    return (sessionStorage["uiPage"] ??= Math.random().toString(36).slice(2, 12)) as string;
+  } catch {
+    return ""; // no storage
+  }
+}

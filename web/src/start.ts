@@ -1,6 +1,8 @@
 /** Connects a `ui-app` element with the server. */
 import { publish } from "./api";
 import { answerQuery, isQuery } from "./introspect/queries";
+import { offerHistory } from "./history/keys";
+import { HistoryRequests } from "./history/requests";
 import { banner } from "./page/banner";
 import { notify, removeNotice } from "./page/notices";
 import { showEnded } from "./page/status_pages";
@@ -43,6 +45,8 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
       showEnded(reason);
     }
   };
+  const history = new HistoryRequests((frame) => connection.send(frame));
+  const historyKeys = offerHistory(history);
   const app = new App(root, {
     deliver(frame) {
       const delivered = connection.send(frame);
@@ -52,7 +56,11 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
       return delivered;
     },
     define,
-    saved: (frames) => unsavedMark.saved(frames),
+    saved(frames) {
+      unsavedMark.saved(frames);
+      historyKeys.saved();
+    },
+    history: (answer) => history.receive(answer),
     problems: (json) => {
       void import("./page/problems").then(({ showProblems, parseProblems }) => showProblems(parseProblems(json)));
     },
@@ -81,6 +89,7 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
         showStatus(status);
         if (status === "lost") {
           app.lost();
+          history.lost();
         } else if (status === "ended") {
           end(reason);
         }

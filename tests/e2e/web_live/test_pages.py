@@ -21,14 +21,15 @@ SETTLED = """() => Promise.allSettled(document.getAnimations()
     .filter((one) => one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished))"""
 
 
-def accessible(page: Page) -> None:
-    """Fail on anything axe calls serious."""
+def accessible(page: Page, part: str = "html") -> None:
+    """Fail on anything axe calls serious in the page or in a part of it."""
     page.evaluate(SETTLED)
     page.evaluate(f"{AXE.read_text()};0")  # not a script element, which a page's policy may refuse
     found = page.evaluate(
-        """async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
+        """async (part) => (await axe.run(part, { resultTypes: ['violations'] })).violations
             .filter((one) => ['serious', 'critical'].includes(one.impact))
-            .map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 160))])"""
+            .map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 160))])""",
+        part,
     )
     assert found == []
 

@@ -17,7 +17,7 @@ INTERVAL = 0.2
 
 
 class Commits:
-    """Remembers the commits of a store; fails if told to."""
+    """Remembers the commits of a store; fails on demand."""
 
     def __init__(self, store: StateStore) -> None:
         self._append = store.append

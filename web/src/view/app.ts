@@ -1,4 +1,5 @@
 /** The content of the `ui-app` element, kept up to date by the server's messages. */
+import type { Answer } from "../history/requests";
 import { parts, type Failure, type Json, type ServerMessage, type Short, type ViewPlacement } from "../protocol";
 import { Variables, type Variable } from "../store/variables";
 import { Viewdefs } from "../store/viewdefs";
@@ -6,6 +7,7 @@ import { Outbox } from "../transport/outbox";
 import {
   MESSAGE_DESTROY,
   MESSAGE_ERROR,
+  MESSAGE_HISTORY,
   MESSAGE_SAVED,
   MESSAGE_UPDATE,
   MESSAGE_VIEW,
@@ -30,6 +32,8 @@ export interface AppHooks {
   notice(level: string, text: string, code: string): void;
   /** The effects of the first `frames` of this connection are saved. */
   saved(frames: number): void;
+  /** An answer about the history. */
+  history(answer: Answer): void;
   /** Show what is wrong in the apps, a JSON list. */
   problems(json: string): void;
   /** Give the person a file, JSON. */
@@ -158,6 +162,9 @@ export class App implements PageContext {
         break;
       case MESSAGE_SAVED:
         this.hooks.saved(message.data.frames);
+        break;
+      case MESSAGE_HISTORY:
+        this.hooks.history(message.data);
         break;
     }
   }

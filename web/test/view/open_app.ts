@@ -24,6 +24,7 @@ export function openApp(viewdefs: Readonly<Record<string, string>>): OpenApp {
     deliver: (frame) => sent.push(JSON.parse(frame)) > 0,
     define: (tags) => void defined.push(...tags),
     saved: () => undefined,
+    history: () => undefined,
     problems: (json) => void notices.push(`problems ${json}`),
     download: (json) => void notices.push(`download ${json}`),
     notice: (level, text, code) => void notices.push(`${level} ${code} ${text}`),

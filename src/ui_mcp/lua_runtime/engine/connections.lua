@@ -124,7 +124,7 @@ local function short(page, list)
     return
   end
   if b.data then return views.ask(s, b, json.to_lua(list[3], E.object)) end
-  if E.frozen then return views.fail(s, b.pos, new_fault(FAULT.UNAUTHORIZED, "A past moment can only be looked at"), true) end
+  if E.frozen then return variables.send_error(page, nil, new_fault(FAULT.UNAUTHORIZED, "A past moment can only be looked at")) end
   if not b.writes then
     return views.fail(s, b.pos, new_fault(FAULT.UNAUTHORIZED, "'" .. b.path.text .. "' is read-only"), true)
   end

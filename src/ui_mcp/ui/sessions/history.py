@@ -10,13 +10,13 @@ from anyio import to_thread
 from ui_mcp.errors import NotFoundError, RefusedError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.lua_runtime.interface import Reply, raise_for_fault
-from ui_mcp.ui.sessions.saving import StateSaver
 from ui_mcp.ui.state.acts import Act, kind_of
 from ui_mcp.ui.state.patch import Undoing, difference
 from ui_mcp.ui.state.records import Record, State
 from ui_mcp.ui.state.undo import UndoStacks
 
 if TYPE_CHECKING:
+    from ui_mcp.ui.sessions.saving import StateSaver
     from ui_mcp.ui.state.store import Step
 
 LOOK_BACK = 1000
@@ -39,7 +39,7 @@ class Undone:
 class History:
     """Reads and rewinds the journal of a session, which does nothing else meanwhile."""
 
-    def __init__(self, saver: StateSaver | None, lock: Lock, patch: Callable[[str], Awaitable[Reply]]) -> None:
+    def __init__(self, saver: "StateSaver | None", lock: Lock, patch: Callable[[str], Awaitable[Reply]]) -> None:
         """`patch` lets the worker apply records."""
         self._saver = saver
         self._lock = lock
@@ -153,7 +153,7 @@ class History:
         await saver.read()
         return await saver.journal.flush()
 
-    def _saving(self) -> StateSaver:
+    def _saving(self) -> "StateSaver":
         if self._saver is None:
             raise RefusedError("This session keeps no history\nThe setting session.journal is off.")
         return self._saver

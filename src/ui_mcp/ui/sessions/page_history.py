@@ -2,15 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
-from ui_mcp.ui.sessions.history import History
-from ui_mcp.ui.sessions.pages import Connection
 from ui_mcp.wire import MessageType
 
-PREFIX = f'{{"type":"{MessageType.HISTORY}"'
-"""Start of a frame that asks something of the history."""
+if TYPE_CHECKING:
+    from ui_mcp.ui.sessions.history import History
+    from ui_mcp.ui.sessions.pages import Connection
+
 Show = Callable[[str, int], Awaitable[str]]
 """Shows a step of the session with this id in another session, and returns the id of that one."""
 
@@ -25,12 +26,12 @@ class PageHistory:
     """Answers the pages of one session."""
 
     vended: str
-    history: History
+    history: "History"
     displayed: Callable[[], str | None]
     look: Show
     fork: Show
 
-    async def answer(self, connection: Connection, frame: str) -> None:
+    async def answer(self, connection: "Connection", frame: str) -> None:
         """Do what a frame asks for, and tell its page the result or the reason."""
         try:
             asked = loads(frame)["data"]

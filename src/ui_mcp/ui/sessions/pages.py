@@ -78,6 +78,8 @@ class Outbox:
 
 ANSWER = f'{{"type":"{MessageType.LOOKED}"'
 """Start of a frame that answers a query."""
+HISTORY = f'{{"type":"{MessageType.HISTORY}"'
+"""Start of a frame that asks something of the history."""
 
 
 class PageQueries:
@@ -174,7 +176,8 @@ class Connection:
                 self.queries.on_answer(frame)
         elif self.closed is None:
             await self._accept(self, frame)
-            self.processed += 1
+            if not frame.startswith(HISTORY):  # the page does not wait for these to be saved
+                self.processed += 1
 
     async def take(self) -> list[str]:
         """Wait for frames to send; return an empty list once the connection is closed."""

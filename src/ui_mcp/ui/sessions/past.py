@@ -1,16 +1,19 @@
-"""Past moments of sessions to look at: each in a worker of its own, which nobody can change and nothing saves."""
+"""Past moments of sessions to look at: each in a worker of its own, which is read-only and not saved."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from anyio import Lock, to_thread
 
 from ui_mcp.jsontypes import dumps
 from ui_mcp.lua_runtime.interface import raise_for_fault
-from ui_mcp.ui.sessions.session import Session, SessionContext
 from ui_mcp.ui.state.patch import difference
 from ui_mcp.ui.state.records import State
 from ui_mcp.wire import Op
+
+if TYPE_CHECKING:
+    from ui_mcp.ui.sessions.session import Session
 
 
 def as_text(state: State) -> str:
@@ -20,23 +23,24 @@ def as_text(state: State) -> str:
 
 @dataclass(slots=True)
 class _Shown:
-    session: Session
+    session: "Session"
     state: State
 
 
 class PastSessions:
     """Shows past moments, one per session at a time: going to another moment changes what its pages show."""
 
-    def __init__(self, find: Callable[[str], Session], context: Callable[[], SessionContext]) -> None:
+    def __init__(self, find: "Callable[[str], Session]", make: "Callable[[str], Session]") -> None:
+        """`find` returns a session by its number, `make` one that is not saved, which has not been started."""
         self._find = find
-        self._context = context
+        self._make = make
         self._shown: dict[str, _Shown] = {}
         self._one_at_a_time = Lock()
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> "list[Session]":
         return [shown.session for shown in self._shown.values()]
 
-    async def look(self, vended: str, step: int) -> Session:
+    async def look(self, vended: str, step: int) -> "Session":
         """Show the state of a session after a step.
 
         Raises:
@@ -59,8 +63,8 @@ class PastSessions:
         if shown is not None:
             await shown.session.end()
 
-    async def _open(self, vended: str, state: State) -> Session:
-        session = Session(f"{vended}-past", replace(self._context(), state=None))
+    async def _open(self, vended: str, state: State) -> "Session":
+        session = self._make(f"{vended}-past")
         await session.start()
         await session.bring(await to_thread.run_sync(as_text, state), frozen=True)
         return session

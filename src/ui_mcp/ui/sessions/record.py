@@ -206,7 +206,7 @@ class PersonCookies:
             self._admitted.setdefault(bytes.fromhex(digest), {})[secret] = None
 
     def share(self, secret: str, other: str) -> None:
-        """Admit to a session whoever may open the other one."""
+        """Admit to a session all visitors who may open the other one."""
         self._shared[secret] = other
 
     def forget(self, secret: str) -> None:
@@ -218,6 +218,8 @@ class PersonCookies:
         """Admit a visitor to a session; return the cookie's value, a new one unless `visitor` is known."""
         if visitor is None or _digest(visitor) not in self._admitted:
             visitor = token_hex(16)
+        elif self.may_open(visitor, secret) and secret in self._shared:
+            return visitor  # the session that it came from stays the latest
         sessions = self._admitted.setdefault(_digest(visitor), {})
         if secret in self._records and secret not in sessions:
             self._records[secret].note("visitor", _digest(visitor).hex())

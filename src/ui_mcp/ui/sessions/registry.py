@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hmac import compare_digest
 from pathlib import Path
 from types import TracebackType
@@ -89,7 +89,7 @@ class SessionRegistry:
         self._host = host or worker_host(config)
         self._sessions: dict[str, Session] = {}
         self.visitors = PersonCookies()
-        self.past = PastSessions(self.get, lambda: self._context)
+        self.past = PastSessions(self.get, lambda number: Session(number, replace(self._context, state=None)))
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
         self._database = state_database(workspace, config)

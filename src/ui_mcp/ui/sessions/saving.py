@@ -4,17 +4,20 @@ import time
 from asyncio import Lock
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.interface import Reply, Scalar
 from ui_mcp.ui.sessions.events import READ_ONLY, EventQueue
 from ui_mcp.ui.sessions.pages import Pages, UnseenNotices, system_event
-from ui_mcp.ui.sessions.supervisor import WorkerSupervisor
 from ui_mcp.ui.state.acts import Act, act_of
 from ui_mcp.ui.state.database import StateDatabase
 from ui_mcp.ui.state.journal import SavePoint, StateJournal
 from ui_mcp.wire import NOTICE_UNSAVED, Op
+
+if TYPE_CHECKING:
+    from ui_mcp.ui.sessions.supervisor import WorkerSupervisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,8 @@ class SavedSession:
     vended: str
     secret: str
     lock: Lock
-    """Held by whoever lets the worker do something."""
-    worker: WorkerSupervisor
+    """Held while the worker does something."""
+    worker: "WorkerSupervisor"
     pages: Pages
     events: EventQueue
     unseen: UnseenNotices

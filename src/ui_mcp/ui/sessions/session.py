@@ -17,23 +17,24 @@ from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar
 from ui_mcp.ui.sessions.events import AgentProgress, Change, EventQueue, ResourceChanges, with_events
 from ui_mcp.ui.sessions.history import History
 from ui_mcp.ui.sessions.longpoll import LongPolls
-from ui_mcp.ui.sessions.page_history import PREFIX, PageHistory, Show, nowhere
-from ui_mcp.ui.sessions.pages import Connection, Notice, Pages, UnseenNotices, app_notice, notice_frame, system_event
+from ui_mcp.ui.sessions.page_history import PageHistory, Show, nowhere
+from ui_mcp.ui.sessions.pages import (
+    HISTORY,
+    Connection,
+    Notice,
+    Pages,
+    UnseenNotices,
+    app_notice,
+    notice_frame,
+    system_event,
+)
 from ui_mcp.ui.sessions.problems import Blank, Problems
 from ui_mcp.ui.sessions.record import SessionRecord
 from ui_mcp.ui.sessions.saving import SavedSession, StateSaver
 from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, WorkerSupervisor
 from ui_mcp.ui.state.acts import START, Act
 from ui_mcp.ui.state.database import StateDatabase
-from ui_mcp.wire import (
-    NOTICE_ENDED,
-    NOTICE_REFUSED,
-    NOTICE_RESTARTED,
-    RESTARTED,
-    SESSION_ENDED,
-    Op,
-    OutputKind,
-)
+from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Session:
             async with self._lock:
                 self._unseen.notify(*await self._continue("the server ended unexpectedly"))
         if self._saver is not None:
-            self._saver.note(Act(START, "Start"))
+            self._saver.journal.begin(Act(START, "Start"))
             self._context.tasks.start_soon(self._saver.journal.run)
 
     def _make_saver(self, database: StateDatabase) -> StateSaver:
@@ -149,7 +150,7 @@ class Session:
         return await self._supervisor.worker().call(Op.RESTORE, text, facts=self._entry_context())
 
     async def bring(self, records: str, *, frozen: bool = False) -> None:
-        """Give a new session the state that records describe; `frozen`: nobody can change it.
+        """Give a new session the state that records describe; `frozen`: it is read-only.
 
         Raises:
             UiMcpError: it could not be given.
@@ -312,7 +313,7 @@ class Session:
 
     async def _accept(self, connection: Connection, frame: str) -> None:
         _log.debug("session %s: page %s sent %s characters", self.vended, connection.number, len(frame))
-        if frame.startswith(PREFIX):
+        if frame.startswith(HISTORY):
             await self._page_history.answer(connection, frame)
             return
         reply = await self.call_and_log(Op.FRAME, connection.number, frame, author=connection.author)

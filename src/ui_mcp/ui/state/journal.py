@@ -87,6 +87,10 @@ class StateJournal:
         self.reading_seconds = 0.0
         """How long the last reading took."""
 
+    def begin(self, act: Act) -> None:
+        """Note what is there before the first operation; it is a step of its own, read with the first operation."""
+        self._unread = act
+
     def touch(self, act: Act) -> None:
         """Note that an operation may have changed the state."""
         self._unread = self._unread or act
