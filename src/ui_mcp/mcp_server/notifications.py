@@ -52,20 +52,29 @@ class NotificationQueue:
         """Receive changes of these lists (and `CHANNEL` events)."""
         self._kinds = frozenset(kinds)
 
+    @property
+    def uris(self) -> set[str]:
+        """The URIs of the subscriptions, as the client wrote them."""
+        return set().union(*self._subscribed.values())
+
+    def is_subscribed(self, uri: str) -> bool:
+        return uri in self._subscribed.get(self._canonical(uri), ())
+
     def subscribe(self, uri: str) -> bool:
         """Receive updates of `uri` under exactly this name; return False if there are too many subscriptions."""
-        uris = self._subscribed.setdefault(self._canonical(uri), set())
-        uris.add(uri)
-        return len(self._subscribed) <= MAX_URIS
+        canonical = self._canonical(uri)
+        if canonical not in self._subscribed and len(self._subscribed) >= MAX_URIS:
+            return False
+        self._subscribed.setdefault(canonical, set()).add(uri)
+        return True
 
     def unsubscribe(self, uri: str) -> None:
         canonical = self._canonical(uri)
-        uris = self._subscribed.get(canonical, set())
-        uris.discard(uri)
+        uris = self._subscribed.pop(canonical, set()) - {uri}
+        if uris:
+            self._subscribed[canonical] = uris
         self._due.pop(uri, None)
         self._last_sent.pop(uri, None)
-        if not uris:
-            self._subscribed.pop(canonical, None)
 
     def publish(self, announcement: Announcement) -> bool:
         """Queue an announcement if the client subscribed to it, and return whether it did."""

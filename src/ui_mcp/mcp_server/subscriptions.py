@@ -20,16 +20,14 @@ class Subscriptions:
 
     def __init__(self, definition: ServerDefinition) -> None:
         self._definition = definition
-        self._queues: dict[NotificationQueue, set[str]] = {}
-        """Each with the URIs to which its client subscribed."""
-        self._streams: dict[NotificationQueue, anyio.Event] = {}
-        """The queues of `subscriptions/listen`, each with the event that its client disconnects."""
+        self._queues: dict[NotificationQueue, anyio.Event | None] = {}
+        """Each with the event that its client disconnects, if it is a stream of `subscriptions/listen`."""
         self._stop = definition.announcements.listen(self._publish)
 
-    def connect(self) -> NotificationQueue:
-        """Open the queue of a handshake connection; it receives list changes only after `on_initialized`."""
+    def connect(self, stream_of: anyio.Event | None = None) -> NotificationQueue:
+        """Open the queue of a connection or stream; it receives list changes only after `set_kinds`."""
         queue = NotificationQueue(self._definition.canonical)
-        self._queues[queue] = set()
+        self._queues[queue] = stream_of
         return queue
 
     def on_initialized(self, queue: NotificationQueue) -> None:
@@ -39,12 +37,14 @@ class Subscriptions:
 
     def disconnect(self, queue: NotificationQueue) -> None:
         queue.close()
-        for uri in self._queues.pop(queue, ()):
-            self._definition.announcements.interest(uri, -1)
+        if queue in self._queues:
+            del self._queues[queue]
+            for uri in queue.uris:
+                self._definition.announcements.interest(uri, -1)
 
     def end_streams(self, closing: anyio.Event) -> None:
         """End the streams of a client that disconnects, each with its final result."""
-        for queue, event in self._streams.items():
+        for queue, event in self._queues.items():
             if event is closing:
                 queue.close()
 
@@ -67,13 +67,13 @@ class Subscriptions:
 
     def set(self, queue: NotificationQueue, uri: str, *, wanted: bool) -> bool:
         """Start or end the notifications about a URI; return False if the connection has too many."""
-        if wanted:
-            return self._subscribe(queue, uri)
-        queue.unsubscribe(uri)
-        held = self._queues.get(queue, set())
-        if uri in held:
-            held.discard(uri)
-            self._definition.announcements.interest(uri, -1)
+        if queue.is_subscribed(uri) == wanted:
+            return True
+        if not wanted:
+            queue.unsubscribe(uri)
+        elif not queue.subscribe(uri):
+            return False
+        self._definition.announcements.interest(uri, 1 if wanted else -1)
         return True
 
     async def listen(self, request: Request) -> JsonObject:
@@ -98,29 +98,18 @@ class Subscriptions:
 
     @contextmanager
     def _stream(self, honoured: JsonObject, closing: anyio.Event) -> Iterator[NotificationQueue]:
-        if len(self._streams) >= MAX_STREAMS:
+        if sum(event is not None for event in self._queues.values()) >= MAX_STREAMS:
             raise rpc.RpcError(rpc.INTERNAL_ERROR, f"At most {MAX_STREAMS} subscription streams are served")
-        queue = self.connect()
-        self._streams[queue] = closing
+        queue = self.connect(closing)
         try:
             queue.set_kinds(key.removesuffix("ListChanged") for key in honoured)
-            if not all(self._subscribe(queue, uri) for uri in honoured.get("resourceSubscriptions", ())):
+            if not all(self.set(queue, uri, wanted=True) for uri in honoured.get("resourceSubscriptions", ())):
                 raise rpc.RpcError(rpc.INVALID_PARAMS, "Too many subscriptions on this stream")
             if closing.is_set():
                 queue.close()
             yield queue
         finally:
-            del self._streams[queue]
             self.disconnect(queue)
-
-    def _subscribe(self, queue: NotificationQueue, uri: str) -> bool:
-        if not queue.subscribe(uri):
-            return False
-        held = self._queues.setdefault(queue, set())
-        if uri not in held:
-            held.add(uri)
-            self._definition.announcements.interest(uri, 1)
-        return True
 
     def _publish(self, announcement: Announcement) -> bool:
         wanted = [queue.publish(announcement) for queue in list(self._queues)]

@@ -1,7 +1,7 @@
 """Request bodies, JSON responses and event streams over ASGI."""
 
 from asyncio import Task, get_running_loop
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping
 from functools import cached_property
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -17,6 +17,8 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Handler = Callable[[Any, Scope, Receive, Send], Coroutine[Any, Any, None]]
+"""A method that handles requests."""
 Headers = tuple[tuple[bytes, bytes], ...]
 MAX_BODY = 4 * 1024 * 1024
 KEEP_ALIVE_SECONDS = 15.0
@@ -65,14 +67,18 @@ class RefusedError(Exception):
         self.headers: Headers = ((b"allow", allow.encode()),) if allow else ()
 
 
-async def answer(send: Send, work: Awaitable[None]) -> None:
-    """Await the handling of a request, and respond if it is refused."""
-    try:
-        await work
-    except RefusedError as error:
-        await respond_json(send, error.status, error.body, error.headers)
-    except ClientDisconnectedError:
-        pass  # no client is left to answer
+def endpoint(handle: Handler) -> Handler:
+    """Make a method an ASGI application that responds to what the method refuses."""
+
+    async def application(owner: Any, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await handle(owner, scope, receive, send)
+        except RefusedError as error:
+            await respond_json(send, error.status, error.body, error.headers)
+        except ClientDisconnectedError:
+            pass  # no client is left to answer
+
+    return application
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
@@ -126,7 +132,8 @@ class Reply:
 
     @cached_property
     def _lock(self) -> anyio.Lock:
-        return anyio.Lock()  # keep-alives and messages come from different tasks
+        # Keep-alives and messages come from different tasks. Made on first use: most replies are one JSON answer.
+        return anyio.Lock()
 
     async def event(self, data: bytes, name: bytes = b"message") -> None:
         """Send one event, or drop it if the client accepts only JSON; `data` must not contain line breaks."""
@@ -250,6 +257,7 @@ class DisconnectWatch:
         get_running_loop().call_later(WATCH_SECONDS, self._tick)
 
     def _tick(self) -> None:
+        # What was there at the last tick already has run for WATCH_SECONDS at least; the others get another one.
         for request in self._older:
             request.task = get_running_loop().create_task(request.watch())
         self._older, self._new, self._armed = self._new, set(), False

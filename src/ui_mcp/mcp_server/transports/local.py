@@ -12,7 +12,7 @@ from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.local_socket import PROTOCOL, PROTOCOL_KEY, admits, peer_uid
 from ui_mcp.log import logger
-from ui_mcp.mcp_server.connection import Answering, ClientConnection
+from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.server import McpServer
 from ui_mcp.mcp_server.transports.stdio import CONTROL, serve_connection
 
@@ -78,10 +78,13 @@ class LocalClients:
             if lines and client.connection.queue.has_room:
                 client.connection.queue.put(rpc.notification(LOG, {"lines": lines}))
 
-    async def leave(self) -> None:
-        """Let one client leave; the only one takes with it what it used."""
+    async def control(self, message: JsonObject) -> Json:
+        """Answer a request of a relay that is not its client's: `LEAVE`; the only client takes with it what it used."""
+        if message["method"] != LEAVE:
+            return rpc.error(message["id"], rpc.METHOD_NOT_FOUND, "Method not found", message["method"])
         if len(self._joined) == 1 and self._on_leave is not None:
             await self._on_leave()
+        return rpc.result(message["id"], {})
 
     @contextmanager
     def joined(self, client: LocalClient) -> Iterator[None]:
@@ -125,24 +128,8 @@ async def _serve_one(connection: socket.socket, service: McpServer, clients: Loc
         pid = greeting.get("pid")
         joined = LocalClient(client, pid if isinstance(pid, int) else 0, name)
         with clients.joined(joined):
-            control = _Control(clients)
-            await serve_connection(client, connection.fileno(), connection.fileno(), control=control, received=rest)
-
-
-class _Control:
-    """Answers the requests of a relay that are not its client's."""
-
-    def __init__(self, clients: LocalClients) -> None:
-        self._clients = clients
-
-    def __call__(self, message: JsonObject) -> Answering:
-        return self._answer(message)
-
-    async def _answer(self, message: JsonObject) -> Json:
-        if message["method"] != LEAVE:
-            return rpc.error(message["id"], rpc.METHOD_NOT_FOUND, "Method not found", message["method"])
-        await self._clients.leave()
-        return rpc.result(message["id"], {})
+            pipe = connection.fileno()
+            await serve_connection(client, pipe, pipe, control=clients.control, received=rest)
 
 
 async def _greet(connection: socket.socket, facts: JsonObject) -> tuple[JsonObject, bytes]:

@@ -55,15 +55,9 @@ class SseEndpoint:
         self._watch = http.DisconnectWatch()
         self._sessions: dict[str, _Session] = {}
 
+    @http.endpoint
     async def stream(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         """Handle `GET /sse`: open a session and send its messages until the client disconnects."""
-        await http.answer(send, self._stream(scope, receive, send))
-
-    async def message(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
-        """Handle `POST /message`: one message for a session."""
-        await http.answer(send, self._message(scope, receive, send))
-
-    async def _stream(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         if scope["method"] != "GET":
             raise RefusedError(405, "Use GET", allow="GET")
         if len(self._sessions) >= MAX_SESSIONS:
@@ -85,7 +79,9 @@ class SseEndpoint:
             await stream.end()
             tasks.cancel_scope.cancel()
 
-    async def _message(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
+    @http.endpoint
+    async def message(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
+        """Handle `POST /message`: one message for a session."""
         if scope["method"] != "POST":
             raise RefusedError(405, "Use POST", allow="POST")
         session_id = _session_id(scope)

@@ -93,6 +93,7 @@ class _Pump:
         if self._in_flight >= MAX_IN_FLIGHT and rpc.kind_of(message) == "request":
             self._send(rpc.error(message["id"], rpc.INTERNAL_ERROR, "Too many requests at once"))
             return
+        # The scope must be known before the message is handled: the next one may already cancel it.
         free = self._free.pop() if self._free else None
         scope = anyio.CancelScope() if free is None else free[0]
         work = self._work(message, scope)
@@ -114,6 +115,7 @@ class _Pump:
         """Answer one request after another: to start a task takes as long as to answer a small request."""
         with scope:
             await self._answer(work)
+            # A scope that was cancelled stays so: its worker ends, and the next request gets a new one.
             while not scope.cancel_called and len(self._free) < MAX_FREE:
                 handover = Handover[Answering]()
                 self._free.append((scope, handover))

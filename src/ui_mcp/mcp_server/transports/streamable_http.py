@@ -76,15 +76,16 @@ class StreamableEndpoint:
         self._argument_headers.close()
         self.sessions.end_all()
 
+    @http.endpoint
     async def __call__(self, scope: http.Scope, receive: http.Receive, send: http.Send) -> None:
         headers = http.headers_of(scope)
         match scope["method"]:
             case "POST":
-                await http.answer(send, self._post(scope, headers, receive, send))
+                await self._post(scope, headers, receive, send)
             case "GET" if headers.get(_VERSION) not in MODERN_VERSIONS:
-                await http.answer(send, self._get(headers, receive, send))
+                await self._get(headers, receive, send)
             case "DELETE" if headers.get(_VERSION) not in MODERN_VERSIONS:
-                await http.answer(send, self._delete(headers, send))
+                await self._delete(headers, send)
             case _:
                 await http.respond(send, 405, b"Use POST", ((b"allow", b"POST"),))
 
