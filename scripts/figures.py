@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -20,6 +21,7 @@ EXTENSIONS = ("backends", "cli", "models", "resources", "steps", "tools")
 """Packages in which a short module is one kind of UI, command, model vendor, resource, step of the tour or tool."""
 SHORT = 60
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Body = Function | ast.ClassDef | ast.Module
 Graph = Mapping[str, frozenset[str]]
 
 
@@ -76,6 +78,12 @@ class Code:
         }
 
     @cached_property
+    def notes(self) -> int:
+        """Texts under a constant or a field, which say what a comment would."""
+        bodies = (node.body for tree in self.trees.values() for node in ast.walk(tree) if isinstance(node, Body))
+        return sum(_is_note(name, text) for body in bodies for name, text in pairwise(body))
+
+    @cached_property
     def comments(self) -> int:
         """Lines with a comment that is for people, not for a tool."""
         return sum(_comments(file) for file in self.files.values())
@@ -121,6 +129,10 @@ def _lazy(tree: ast.Module) -> Iterator[tuple[str, str]]:
         match node:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Name("lazy"), [ast.Constant(str(target))])):
                 yield name, target
+
+
+def _is_note(name: ast.stmt, text: ast.stmt) -> bool:
+    return isinstance(name, ast.Assign | ast.AnnAssign) and ast.unparse(text)[:1] in {"'", '"'}
 
 
 def _comments(file: Path) -> int:
@@ -202,6 +214,7 @@ def figures(root: Path) -> dict[str, tuple[str, list[str]]]:
             [f"{code.functions[name]} {name}" for name in longest],
         ),
         "comments per 100 lines": (f"{100 * code.comments / total:.1f}", []),
+        "comments and notes under names per 100 lines": (f"{100 * (code.comments + code.notes) / total:.1f}", []),
         **{f"steps of: {name}": (steps, []) for name, steps in journeys(root).items()},
     }
 

@@ -106,6 +106,7 @@ class Relay:
             await self._changed.wait()
 
     def _wake(self) -> None:
+        # A fresh event at once, so that each waiter checks its own condition again after every wake-up.
         self._changed.set()
         self._changed = anyio.Event()
 
@@ -300,6 +301,7 @@ class Relay:
             return
         self._link = None
         restarts = not link.was_stopped and not self._ended and self._may_restart()
+        # A stream goes on with the next server; a call may have had effects, so the client decides about it.
         streams = [one for one in link.pending.values() if one["method"] == "subscriptions/listen"]
         for message in link.pending.values():
             if not restarts or message not in streams:
@@ -329,6 +331,7 @@ class Relay:
         except UiMcpError as error:
             answer = failed(message, error.message)
         if link is not None and "result" in answer and not answer["result"].get("isError"):
+            # Only now: a client whose move fails stays where it was.
             if old is not None:
                 await self._leave(old)
             self._servers.left()

@@ -155,6 +155,7 @@ class ServerLink:
         for one in message if isinstance(message, list) else [message]:
             if "method" not in one:
                 answered = one.get("id")
+                # An error about a message whose id could not be read has none: no request is called "".
                 self.pending.pop(rpc.correlated(answered) if isinstance(answered, str | int) else "", None)
             elif "id" in one:
                 self._asked.add(str(one["id"]))
@@ -290,5 +291,5 @@ def what_happened(link: ServerLink, *, restarts: bool) -> str:
     if link.was_stopped:
         return f"{ended}: it was stopped\nThe next call starts another one."
     if restarts:
-        return f"{ended} unexpectedly\nAnother one is started; what apps held in Lua is lost. Check, and call again."
+        return f"{ended} unexpectedly\nAnother one continues with what was saved of the apps. Check, and call again."
     return f"{ended} unexpectedly, three times within a minute\nSee log/mcp.log; the next call tries again."

@@ -99,6 +99,7 @@ class ForkServerClient:
         self.process = process
         self.gone = False
         self._loop = asyncio.get_running_loop()
+        # From a random number on: a reply to the client of an earlier event loop must match none of ours.
         self._numbers = count(int.from_bytes(os.urandom(2)))
         self._requests: deque[_Request] = deque()
         self._sent: _Request | None = None

@@ -101,6 +101,7 @@ class ProcessWorker:
         self._pending.append(answer)
         if len(self._pending) == 1:
             self._started = answer.get_loop().time()
+        # One timer for all calls, which reschedules itself: most calls end long before it fires.
         if self._check is None:
             self._check_progress()
         self.process.write(encode_request((op, len(facts), *facts, *args)))

@@ -64,6 +64,7 @@ class Outbox:
     async def take(self) -> list[str]:
         """Wait for frames and take all of them; return an empty list once the connection is closed."""
         while not self._frames and self.closed is None:
+            # asyncio's event, not anyio's: it can be cleared, and this is the way of every click.
             self._wakeup.clear()
             await self._wakeup.wait()
         return self.take_now()

@@ -109,6 +109,7 @@ class StateJournal:
             self._stop(f"the state is too large: {reply.fault.message}")
             return None
         body, act = named(reply.result, act)
+        # Without changes the point counts all the same: the operations up to here are saved.
         if body != "[]":
             self._hold(body, act)
         return point
@@ -207,12 +208,13 @@ class StateJournal:
         except StateStoreError as error:
             _log.warning("%s", error.message)
             found = []
+        # A whole state that waits replaces what is stored; without one before them, changes add up to nothing.
         if self._held and self._held[0].whole:
             found = []
         return found + self._held if found or (self._held and self._held[0].whole) else []
 
     async def _save(self) -> None:
-        self._touched = anyio.Event()
+        self._touched = anyio.Event()  # before reading: what changes from here on needs another pass
         point = await self._read()
         async with self._writing:
             await self._write()
