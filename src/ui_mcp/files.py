@@ -2,11 +2,15 @@
 
 import errno
 import os
+import re
 import sys
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
+
+TEMPORARY_SUFFIX = re.compile(r"[0-9a-f]{16}|[a-z0-9_]{8}")
+"""What follows the name of a file that is being written; the shorter form is that of earlier versions."""
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:

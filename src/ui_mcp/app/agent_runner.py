@@ -70,7 +70,6 @@ async def _agent(options: AgentOptions) -> int:
         model = choose_model(llm, gateway.settings.proxy)
         posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
         offered = GatewayToolset(gateway)
-        settings = _loop_settings(llm, config, offered)
         watch = ApprovalWatch(
             gateway.approvals,
             gateway.announcements,
@@ -78,8 +77,7 @@ async def _agent(options: AgentOptions) -> int:
             lambda name: agent.journal if name == options.conversation else None,
             AGENT,
         )
-        secrets = configuration(gateway_options).variables
-        inbox = McpInbox(inbox_opener(options.base_dir, secrets), options.conversation)
+        inbox = _inbox(options, gateway_options)
         agent = Orchestrator(
             options.conversation,
             journal,
@@ -88,7 +86,7 @@ async def _agent(options: AgentOptions) -> int:
                 model,
                 Combined([gateway.audited(posts, "chat"), offered]),
                 writer,
-                settings,
+                _loop_settings(llm, config, offered),
                 approvals=watch,
                 handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
@@ -109,6 +107,11 @@ async def _agent(options: AgentOptions) -> int:
                 await journal.close()
                 await model.close()
     return 0
+
+
+def _inbox(options: AgentOptions, gateway_options: GatewayOptions) -> McpInbox:
+    secrets = configuration(gateway_options).variables
+    return McpInbox(inbox_opener(options.base_dir, secrets), options.conversation)
 
 
 def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset) -> LoopSettings:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ui_mcp.errors import NotFoundError, RefusedError, UiMcpError
-from ui_mcp.files import PRIVATE, try_lock, write_atomic
+from ui_mcp.files import PRIVATE, TEMPORARY_SUFFIX, try_lock, write_atomic
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.ui.app_files import KeptContents, file_diff, is_plain, place_of, require_no_link
@@ -25,8 +25,6 @@ from ui_mcp.workspace import Workspace, make_own
 KEPT_EDITS = 100
 LOCK_SECONDS = 30.0
 _PAUSE = 0.01
-_TEMPORARY = re.compile(r"[a-z0-9_]{8}")
-"""What `tempfile` appends to the name of a file that is being written."""
 _log = logger("edits")
 
 State = tuple[str, int] | None
@@ -202,7 +200,7 @@ class EditJournal:
         """Delete what was left of a write that did not end."""
         file = self.folder / path
         for other in file.parent.glob(f".{_escaped(file.name)}.*"):
-            if _TEMPORARY.fullmatch(other.name.removeprefix(f".{file.name}.")):
+            if TEMPORARY_SUFFIX.fullmatch(other.name.removeprefix(f".{file.name}.")):
                 other.unlink(missing_ok=True)
 
     def _remove_empty(self, folders: tuple[str, ...]) -> None:
