@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from ui_mcp import config as settings
-from ui_mcp.agent.observer import ask_agent
 from ui_mcp.app import chat_server
 from ui_mcp.app.chat_server import as_person, open_chat_client
 from ui_mcp.chat.identity import Principal, principal
@@ -22,10 +21,12 @@ from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run
 from ui_mcp.workspace import Workspace
 
-# Over stdio no web server is needed.
+# Over stdio no web server is needed, and only a person who stops the agent asks it anything.
 if TYPE_CHECKING:
+    from ui_mcp.agent.observer import ask_agent
     from ui_mcp.app.chat_http_server import run_http
 else:
+    ask_agent = lazy("ui_mcp.agent.observer:ask_agent")
     run_http = lazy("ui_mcp.app.chat_http_server:run_http")
 
 AUTHORS: dict[Side, Author] = {"human": "user", "assistant": "assistant"}
