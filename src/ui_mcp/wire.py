@@ -143,6 +143,8 @@ class Property(StrEnum):
     """On variable 1: what is wrong in the apps, a JSON list; from the page: one problem that it found."""
     EDITABLE = "editable"
     """On variable 1, from the page: bindings of a viewdef that have a value property."""
+    ADDRESS = "address"
+    """On variable 1: what the page shows, {app?, path, title?}; from the page: the path its person went to."""
 
 
 class FaultCode(StrEnum):

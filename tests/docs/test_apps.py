@@ -70,9 +70,9 @@ async def test_the_first_app_of_the_reference_works(
 @pytest.mark.covers("UI-INST-7")
 @together("run", *blocks(f"{GUIDES}/lua.md"))
 async def test_the_app_of_the_lua_guide_works_and_moves_its_data(
-    given: tuple[Block, Block, Block], write_app: WriteApp, tmp_path: Path
+    given: tuple[Block, ...], write_app: WriteApp, tmp_path: Path
 ) -> None:
-    lua, mutate, _ = given
+    lua, mutate, *_ = given
     page = block(f"{SKILL}/SKILL.md", "wrapper=lua.ViewList").code
     row = '<template><p><span ui-value="title"></span><b ui-value="due"></b></p></template>'
     app = write_app("notes", lua.code, Notes__DEFAULT=page, Note__list_item=row)
@@ -179,6 +179,16 @@ async def test_the_templates_of_the_guide_show_and_act(
         assert await session.run_lua("return {app.sorted, app.sold, app.shown}") == '["date","pear",true]'
         assert await session.run_lua("return app:canSave()") == "true"
         assert browser.page.errors == []
+
+
+async def test_the_mail_app_of_the_lua_guide_has_an_address_for_each_folder(
+    write_app: WriteApp, tmp_path: Path
+) -> None:
+    page = """<template><button ui-action="open('sent')">Sent</button></template>"""
+    app = write_app("mail", block(f"{GUIDES}/lua.md", "Mail:visit").code, Mail__DEFAULT=page)
+    async with open_app(app, tmp_path) as (session, browser):
+        await browser.click("open('sent')")
+        assert await session.run_lua("return {mail:address()}") == '["sent","Folder sent"]'
 
 
 @together("run", *blocks("docs/howto/form.md"))

@@ -51,7 +51,7 @@ function openHere(guard: TabGuard | null): void {
   } else {
     followParent();
   }
-  start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}?page=${pageId()}`), probe, define: loadComponents });
+  start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}?page=${pageId()}`), probe, define: loadComponents, addressed: true });
 }
 
 async function boot(): Promise<void> {

@@ -50,7 +50,7 @@ export type PageMessage =
   | { type: typeof MESSAGE_CREATE; data: Creation }
   | { type: typeof MESSAGE_UPDATE; data: Update }
   | { type: typeof MESSAGE_DESTROY | typeof MESSAGE_UNWATCH; data: { varId: number } }
-  | { type: typeof MESSAGE_WATCH; data: { varId: number; expand?: boolean } };
+  | { type: typeof MESSAGE_WATCH; data: { varId: number; expand?: boolean; address?: string } };
 
 export interface Creation {
   id: number;

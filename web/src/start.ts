@@ -3,6 +3,7 @@ import { publish } from "./api";
 import { answerQuery, isQuery } from "./introspect/queries";
 import { offerHistory } from "./history/keys";
 import { HistoryRequests } from "./history/requests";
+import { addresses } from "./page/address";
 import { banner } from "./page/banner";
 import { notify, removeNotice } from "./page/notices";
 import { showEnded } from "./page/status_pages";
@@ -22,6 +23,8 @@ export interface StartOptions {
   readonly probe: () => Promise<boolean>;
   /** Load the definitions of custom elements. */
   readonly define: (tags: ReadonlySet<string>) => void;
+  /** Whether the page's location is that of what it shows. */
+  readonly addressed?: boolean;
 }
 
 /** Report uncaught errors of scripts, which otherwise only the console shows. */
@@ -34,7 +37,7 @@ function reportScriptErrors(report: (problem: FoundProblem) => void): void {
   addEventListener("unhandledrejection", ({ reason }) => report({ kind: "script", message: String(reason) }));
 }
 
-export function start({ root, dial, probe, define }: StartOptions): Connection {
+export function start({ root, dial, probe, define, addressed = false }: StartOptions): Connection {
   const showStatus = banner(() => connection.retry());
   const unsavedMark = unsaved();
   let ended = false;
@@ -47,7 +50,8 @@ export function start({ root, dial, probe, define }: StartOptions): Connection {
   };
   const history = new HistoryRequests((frame) => connection.send(frame));
   const historyKeys = offerHistory(history);
-  const app = new App(root, {
+  const app: App = new App(root, {
+    ...(addressed ? { address: addresses((path) => app.visit(path)) } : {}),
     deliver(frame) {
       const delivered = connection.send(frame);
       if (delivered) {

@@ -39,3 +39,4 @@ export const PROPERTY_NOTICE = "notice";
 export const PROPERTY_DOWNLOAD = "download";
 export const PROPERTY_PROBLEMS = "problems";
 export const PROPERTY_EDITABLE = "editable";
+export const PROPERTY_ADDRESS = "address";

@@ -38,6 +38,7 @@ MODULES = (
     "session",
     "stores",
     "shell",
+    "addresses",
     "mcp",
     "run",
     "path_syntax",

@@ -174,7 +174,9 @@ class Browser:
         """The view of the displayed app."""
         if self.page.root is None:
             raise NotShownError("The page is empty")
-        return self.page.root.view("value") if self.page.root.has("value") else self.page.root
+        shells = (path for path in ("pageApp()", "value") if self.page.root.has(path))  # ours, and those of others
+        found = next(shells, None)
+        return self.page.root if found is None else self.page.root.view(found)
 
     @property
     def text(self) -> str:

@@ -31,7 +31,7 @@ class Finding:
 
 
 CALLED_FROM_OUTSIDE = frozenset({"addAgentMessage", "updateRequirements", "onAppProgress", "onAppUpdated"})
-_NEVER_DEAD = frozenset({"new", "mutate"})
+_NEVER_DEAD = frozenset({"new", "mutate", "address", "visit"})
 _BUTTONS = frozenset({"button", "sl-button", "sl-icon-button"})
 _WITH_PATH = re.compile(r"ui-(?:value|html|code|action|view|viewlist|for|if|(?:attr|class|style|event)-.+)")
 _TEXT = r"""(?:"[^"]*"|'[^']*')"""

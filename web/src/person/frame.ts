@@ -7,8 +7,32 @@ export interface AppFrame {
   go(url: string | null): void;
 }
 
-export function appFrame(url: string): AppFrame {
-  let shown = url;
+/** The addresses that an app's page has; it may tell us anything. */
+const ADDRESS = /^\/(app\/[\w%.~/=,:@!$'()*+;-]{1,2000})?$/;
+
+/** The app's URL at the address that this page's own URL names, so that a link to this page leads to the same app. */
+function atAddress(url: string): string {
+  const address = new URLSearchParams(location.hash.slice(1)).get("app") ?? "/";
+  const at = new URL(url);
+  at.pathname = at.pathname.replace(/\/$/, "") + (ADDRESS.test(address) ? address : "/");
+  return at.href;
+}
+
+/** Show the app's address in this page's URL and its title in this page's. */
+function followAddress(frame: HTMLIFrameElement, origin: () => string): void {
+  addEventListener("message", ({ source, origin: from, data }: MessageEvent<unknown>) => {
+    const said = data as { type?: unknown; address?: unknown; title?: unknown } | null;
+    const trusted = source === frame.contentWindow && from === origin() && said?.type === "ui-address";
+    if (trusted && typeof said.address === "string" && ADDRESS.test(said.address)) {
+      history.replaceState(null, "", said.address === "/" ? location.pathname : `#app=${said.address}`);
+      document.title = typeof said.title === "string" ? said.title.slice(0, 200) : document.title;
+    }
+  });
+}
+
+export function appFrame(given: string): AppFrame {
+  const url = atAddress(given);
+  let shown = given;
   const element = make("iframe.person-app", {
     title: "App",
     // allow-same-origin leaves the app its own origin, which is not ours. allow-top-navigation is left out on purpose.
@@ -23,6 +47,7 @@ export function appFrame(url: string): AppFrame {
     const theme = document.documentElement.dataset["appTheme"] ?? [...document.documentElement.classList].find((name) => name.startsWith("theme-"))?.slice("theme-".length);
     element.contentWindow?.postMessage({ type: "ui-theme", name: theme }, new URL(shown).origin);
   };
+  followAddress(element, () => new URL(shown).origin);
   let loaded = false; // until then the frame has our own origin, to which nothing is to be sent
   element.addEventListener("load", () => {
     loaded = true;

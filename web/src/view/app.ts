@@ -12,6 +12,7 @@ import {
   MESSAGE_UPDATE,
   MESSAGE_VIEW,
   MESSAGE_WATCH,
+  PROPERTY_ADDRESS,
   PROPERTY_DOWNLOAD,
   PROPERTY_EDITABLE,
   PROPERTY_NOTICE,
@@ -38,6 +39,17 @@ export interface AppHooks {
   problems(json: string): void;
   /** Give the person a file, JSON. */
   download(json: string): void;
+  /** The page's own address; pages inside others have none. */
+  address?: AddressHooks;
+}
+
+export interface AddressHooks {
+  /** What this page shows, JSON. */
+  show(json: string): void;
+  /** Where this page is, a path. */
+  here(): string;
+  /** The person has done something. */
+  acted(): void;
 }
 
 /** Reports of one connection; a loop that fails must not flood the server. */
@@ -82,7 +94,7 @@ export class App implements PageContext {
     this.reported.clear();
     this.waitingForRoot = true;
     if (!requested) {
-      this.outbox.sendFirst({ type: MESSAGE_WATCH, data: { varId: 1, expand: true } });
+      this.outbox.sendFirst({ type: MESSAGE_WATCH, data: { varId: 1, expand: true, ...this.here() } });
     }
   }
 
@@ -114,7 +126,13 @@ export class App implements PageContext {
   }
 
   send(short: Short, origin: Origin): void {
+    this.hooks.address?.acted();
     this.outbox.sendNow(short, origin);
+  }
+
+  /** The person has gone to another address. */
+  visit(address: string): void {
+    this.outbox.sendSoon({ type: MESSAGE_UPDATE, data: { varId: 1, properties: { [PROPERTY_ADDRESS]: address } } });
   }
 
   define(tags: ReadonlySet<string>): void {
@@ -143,6 +161,10 @@ export class App implements PageContext {
       this.reported.add(text);
       this.outbox.sendSoon({ type: MESSAGE_UPDATE, data: { varId: 1, properties: { [PROPERTY_PROBLEMS]: text } } });
     }
+  }
+
+  private here(): { address?: string } {
+    return this.hooks.address === undefined ? {} : { address: this.hooks.address.here() };
   }
 
   private message(message: ServerMessage): void {
@@ -181,6 +203,9 @@ export class App implements PageContext {
     }
     if (properties[PROPERTY_DOWNLOAD]) {
       this.hooks.download(properties[PROPERTY_DOWNLOAD]);
+    }
+    if (properties[PROPERTY_ADDRESS]) {
+      this.hooks.address?.show(properties[PROPERTY_ADDRESS]);
     }
     if (properties[PROPERTY_NOTICE]) {
       const { level, text, code } = JSON.parse(properties[PROPERTY_NOTICE]) as Record<string, string>;

@@ -1,7 +1,7 @@
 -- Connected pages: handles their frames, and collects the frames for them after each operation.
 local E = ...
 local OP, MESSAGE, FAULT = E.wire.op, E.wire.message, E.wire.fault
-local EDITABLE, PROBLEMS = E.wire.property.EDITABLE, E.wire.property.PROBLEMS
+local EDITABLE, PROBLEMS, ADDRESS = E.wire.property.EDITABLE, E.wire.property.PROBLEMS, E.wire.property.ADDRESS
 local json, limits, variables, views, lists, viewdefs = E.json, E.limits, E.variables, E.views, E.lists, E.viewdefs
 local new_fault = limits.new_fault
 local paths = E.paths
@@ -64,16 +64,22 @@ local function take_editable(text)
   end
 end
 
+-- Properties of variable 1 that a page sends are messages, and not kept.
+local told = {
+  [EDITABLE] = function(_, text) take_editable(text) end,
+  [PROBLEMS] = function(_, text) E.problems.from_page(text) end,
+  [ADDRESS] = function(page, text) E.addresses.visit(page, text, true) end,
+}
+
 handlers[MESSAGE.UPDATE] = function(page, data)
   local var, fault = known(page, data)
   if not var then return fault end
-  if var.id == 1 and type(data.properties) == "table" and type(data.properties[EDITABLE]) == "string" then
-    take_editable(data.properties[EDITABLE])
-    data.properties[EDITABLE] = nil
-  end
-  if var.id == 1 and type(data.properties) == "table" and type(data.properties[PROBLEMS]) == "string" then
-    E.problems.from_page(data.properties[PROBLEMS])
-    data.properties[PROBLEMS] = nil
+  for name, take in next, var.id == 1 and type(data.properties) == "table" and told or {} do
+    local text = data.properties[name]
+    if type(text) == "string" then
+      data.properties[name] = nil
+      take(page, text)
+    end
   end
   return variables.update(page, var, data)
 end
@@ -104,6 +110,7 @@ handlers[MESSAGE.WATCH] = function(page, data)
     var.unsent_props = var.unsent_props or {}
     var.unsent_props[name] = value
   end
+  if var.id == 1 and type(data.address) == "string" then E.addresses.visit(page, data.address, false) end
 end
 
 handlers[MESSAGE.UNWATCH] = function(page, data)
@@ -223,12 +230,14 @@ local function detect(page)
     page.vars[1].fresh, page.vars[1].dirty, page.again = true, true, false
   end
   if page.expand then E.scan_views(page) end
+  E.addresses.tell(page)
   E.send_variables(page)
 end
 
 -- After an operation: detect changes and encode them for every page; returns connection and frame in turns.
 function E.collect_frames()
   local ids, frames = {}, {}
+  E.acting = nil -- also after an action that was ended by a limit
   for id in next, connections do ids[#ids + 1] = id end
   sort(ids)
   for i = 1, #ids do

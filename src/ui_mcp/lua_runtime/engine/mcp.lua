@@ -57,6 +57,7 @@ local function display(name)
   if found == nil then return nil, why end
   E.mcp.value = found
   E.displayed = name
+  E.addresses.name(found, name)
   host.emit(OUTPUT.DISPLAYED, name, 0)
   return true
 end
@@ -126,6 +127,8 @@ function E.make_mcp()
   mcp.renderMarkdown = method(function(text) return E.markdown(tostring(text or "")) end)
   mcp.reinjectThemes = method(function() host.emit(OUTPUT.THEMES, "", 0) end)
   mcp.subscribe = method(subscribe)
+  mcp.pageApp, mcp.pageTitle = method(E.addresses.shown), method(E.addresses.title)
+  mcp.openHere = method(E.addresses.open)
   for name, f in next, E.shell do mcp[name] = f end
   if E.early_root ~= nil then mcp.value = E.early_root end
   env.session:createAppVariable(mcp)

@@ -68,6 +68,7 @@ E.wire = {
     DOWNLOAD = "download",
     PROBLEMS = "problems",
     EDITABLE = "editable",
+    ADDRESS = "address",
   }),
   fault = constants("fault", {
     LUA_ERROR = "lua-error",

@@ -1,10 +1,13 @@
 """The ASGI app of the UI port: the page, its files and icons."""
 
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
+from zlib import crc32
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -114,6 +117,29 @@ def near_name(name: str) -> str:
     return name.removesuffix("-fill") if name.endswith("-fill") else f"{name}-fill"
 
 
+APP_ICON = re.compile(r"app/([A-Za-z0-9_-]{1,100})/favicon\.svg")
+_LETTER = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect width="32" height="32" rx="7" fill="hsl({hue} 55% 42%)"/>'
+    '<text x="16" y="23" font-family="system-ui,sans-serif" font-size="20" font-weight="700" text-anchor="middle" '
+    'fill="#fff">{letter}</text></svg>'
+)
+
+
+def app_icon(workspace: Workspace, app: str) -> Response:
+    """Return the file `favicon.svg` of an app, or its first letter on a colour of its own."""
+    file = workspace.apps / app / "favicon.svg"
+    text = _LETTER.format(hue=crc32(app.encode()) % 360, letter=escape(app[0].upper()))
+    if file.is_file() and workspace.contains(file) and file.stat().st_size <= MAX_RENDERED:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    # As a page of its own, a drawing could run scripts.
+    policy = {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+    }
+    return Response(text, media_type="image/svg+xml", headers=policy)
+
+
 GONE = "A session may have ended, or the address has a mistake."
 
 Decorate = Callable[[str, Workspace, str, int], str]
@@ -162,8 +188,8 @@ class Pages:
         self._decorate = decorate
         self.icons = Icons(self._files)
 
-    async def root(self, request: Request) -> Response:
-        """Serve `/`: the page of the shared session, or a redirect to a session of the visitor."""
+    async def root(self, request: Request, address: str = "") -> Response:
+        """Serve `/`, or an app's address: the page of the shared session, or a redirect to a session of the visitor."""
         running = self._host.running()
         known = session_from_cookie(request, running.sessions)
         if running.config.server.require_token and not known:
@@ -171,7 +197,9 @@ class Pages:
         if running.config.session.root == "shared":
             return self._page(request, running.sessions.get("1"))
         session = known or await running.sessions.create()
-        return set_cookie(RedirectResponse(f"/{session.secret}/", 307), request, running.sessions, session)
+        return set_cookie(
+            RedirectResponse(f"/{session.secret}/{quote(address)}", 307), request, running.sessions, session
+        )
 
     async def anything(self, request: Request) -> Response:
         """Serve a file, or the page for any path below a session's id."""
@@ -182,9 +210,11 @@ class Pages:
             return document_page(path, text)
         if file := await self._files.find(path, request.scope):
             return file
-        first = path.partition("/")[0]
-        if is_start(first, self._host):
-            return await self.root(request)
+        first, _, rest = path.partition("/")
+        if icon := APP_ICON.fullmatch(path):
+            return await to_thread.run_sync(app_icon, self._workspace, icon[1])
+        if is_start(first, self._host) or (first == "app" and rest):
+            return await self.root(request, path)
         sessions = self._host.running().sessions
         if session := named_session(first, request, sessions):
             return self._page(request, session)

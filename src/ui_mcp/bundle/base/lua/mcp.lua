@@ -10,12 +10,12 @@ mcp.themeChoice = mcp.themeChoice or ""
 
 function AppEntry:open()
     mcp.menuOpen = false
-    local ok, problem = mcp:display(self.name)
+    local ok, problem = mcp:openHere(self.name)
     if not ok then mcp:note(problem, "error") end
 end
 
 function AppEntry:current()
-    return mcp.displayedName == self.name
+    return mcp:pageApp() ~= nil and mcp:pageTitle() == self.title
 end
 
 function Note:dismiss()
@@ -81,8 +81,8 @@ end
 
 function mcp:goHome()
     self.menuOpen = false
-    self.value = nil
     self.displayedName, self.displayedTitle = nil, nil
+    self:openHere(nil)
 end
 
 -- Every app of the project; asked again at most once a second, and the same list as long as nothing changed.
@@ -112,7 +112,7 @@ function mcp:menuApps()
 end
 
 function mcp:landingApps()
-    return self.value == nil and self:availableApps() or EMPTY
+    return self:pageApp() == nil and self:availableApps() or EMPTY
 end
 
 function mcp:hasApps()
@@ -127,9 +127,9 @@ function mcp:appsFolder()
 end
 
 function mcp:shellTitle()
-    if self.value == nil then return "ui-mcp" end
-    if self.displayedTitle then return self.displayedTitle end
-    return self.value.title or self.value.name or self.value.type or "App"
+    local shown = self:pageApp()
+    if shown == nil then return "ui-mcp" end
+    return self:pageTitle() or shown.type or "App"
 end
 
 function mcp:agentLabel()

@@ -1,0 +1,73 @@
+/** The address of the app that a page shows, in the location bar, the title, the icon and the history. */
+import type { AddressHooks } from "../view/app";
+
+const SESSION = /^\/(\d+|[0-9a-f]{32})(?=\/|$)/;
+
+/** What the server says that this page shows. */
+interface Shown {
+  readonly app?: string;
+  /** Below the app's address, encoded. */
+  readonly path: string;
+  readonly title?: string;
+}
+
+/** The path of this page without the session's id. */
+function currentAddress(): string {
+  return location.pathname.replace(SESSION, "") || "/";
+}
+
+/** Keep the address up to date; `go` is called when the person goes back or forward. What follows from an action of the
+ * person is a step in the history, as is another app. */
+export function addresses(go: (address: string) => void): AddressHooks {
+  const title = document.title;
+  let acted = false;
+  let started = false;
+  let icon: string | undefined;
+  addEventListener("popstate", () => go(currentAddress()));
+  return {
+    here: currentAddress,
+    acted: () => (acted = true),
+    show(json) {
+      const shown = JSON.parse(json) as Shown;
+      const next = addressOf(shown);
+      const now = currentAddress();
+      document.title = shown.title ?? title;
+      if (shown.app !== icon) {
+        icon = shown.app; // not again: an app may set another one
+        setIcon(icon);
+      }
+      if (next !== now) {
+        const prefix = SESSION.exec(location.pathname)?.[0] ?? "";
+        const step = started && (acted || appOf(next) !== appOf(now));
+        history[step ? "pushState" : "replaceState"](null, "", prefix + next + location.search + (step ? "" : location.hash));
+      }
+      tellParent(next, document.title);
+      started = true;
+      acted = false;
+    },
+  };
+}
+
+function addressOf({ app, path }: Shown): string {
+  return app === undefined ? "/" : `/app/${encodeURIComponent(app)}${path === "" ? "" : `/${path}`}`;
+}
+
+function appOf(address: string): string {
+  return address.split("/")[2] ?? "";
+}
+
+function setIcon(app: string | undefined): void {
+  const link = document.querySelector<HTMLLinkElement>("#app-favicon");
+  if (link !== null && app !== undefined) {
+    link.href = `/app/${encodeURIComponent(app)}/favicon.svg`;
+  } else if (link !== null) {
+    link.href = "data:,";
+  }
+}
+
+/** Tell the page that frames this one, so that it can show the address as its own. */
+function tellParent(address: string, title: string): void {
+  if (window.parent !== window) {
+    window.parent.postMessage({ type: "ui-address", address, title }, "*");
+  }
+}
