@@ -24,7 +24,7 @@ interface Checked extends Element {
 }
 
 const READ_ONLY = new Set(["sl-copy-button", "sl-option", "sl-progress-bar", "sl-progress-ring", "sl-qr-code"]);
-const SHOWS_TEXT = new Set(["button", "sl-badge", "li", "data", "output", "param"]);
+const SHOWS_TEXT = new Set(["button", "sl-badge", "li", "data", "option", "output", "param"]);
 const SL_CHECKED = new Set(["sl-checkbox", "sl-switch"]);
 const SL_CHOICE = new Set(["sl-radio-group", "sl-range", "sl-rating", "sl-color-picker"]);
 const NATIVE_CHOICE = new Set(["range", "color", "date", "time", "datetime-local", "month", "week"]);
@@ -40,6 +40,33 @@ const property = (commits: readonly string[], types: readonly string[], choice =
 });
 
 const NATIVE_TEXT = property(["blur", "change"], ["input"]);
+/** The values that selects are to show, whose options may come later or change. */
+const wanted = new WeakMap<HTMLSelectElement, string>();
+
+/** Choose the wanted option again when options change; a choice of the person replaces what was wanted. */
+function keepChoice(select: HTMLSelectElement): void {
+  const choose = (): void => {
+    const value = wanted.get(select) ?? "";
+    if (select.value !== value && [...select.options].some((option) => option.value === value)) {
+      select.value = value;
+    }
+  };
+  new MutationObserver(choose).observe(select, { subtree: true, childList: true, characterData: true, attributeFilter: ["value"] });
+  select.addEventListener("change", () => wanted.set(select, select.value));
+}
+
+const NATIVE_SELECT: Field = {
+  ...property(["blur", "change"], ["input"]),
+  write(element, value) {
+    const select = element as HTMLSelectElement;
+    if (!wanted.has(select)) {
+      keepChoice(select);
+    }
+    wanted.set(select, value === null ? "" : textOf(value));
+    select.value = wanted.get(select) ?? "";
+  },
+};
+
 const NATIVE_CHANGE = property(["change"], ["input"], true);
 const SL_TEXT = property(["sl-change"], ["sl-input"]);
 const SL_CHANGE = property(["sl-change"], ["sl-input"], true);
@@ -104,6 +131,9 @@ export function fieldOf(element: Element): Field {
   }
   if (tag === "input") {
     return inputField((element as HTMLInputElement).type);
+  }
+  if (tag === "select" && !(element as HTMLSelectElement).multiple) {
+    return NATIVE_SELECT;
   }
   if (tag === "textarea" || tag === "select") {
     return NATIVE_TEXT;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { element, flushed, openApp, type OpenApp } from "../view/open_app";
 
 function open(field: string, value: unknown): OpenApp {
@@ -107,6 +107,15 @@ describe("a choice", () => {
     expect(list.value).toBe("b");
     list.value = "a";
     expect(await sentAfter(app, () => list.dispatchEvent(new Event("change")))).toEqual([[1, 0, "a"]]);
+  });
+
+  test("by select waits for options that come later", async () => {
+    open('<select data-ui-b="0 ui-value" ui-value="pick"></select>', "b");
+    const list = element("select", HTMLSelectElement);
+
+    list.innerHTML = '<option value="a">one</option><option value="b">two</option>';
+
+    await vi.waitFor(() => expect(list.value).toBe("b"));
   });
 });
 
