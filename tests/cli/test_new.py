@@ -14,7 +14,7 @@ from introspection.demos import needs
 from ui_mcp.errors import RefusedError
 from ui_mcp.testing.project import open_app
 from ui_mcp.ui.audit import audit, global_name
-from ui_mcp.ui.console.scaffold import check_name, scaffold
+from ui_mcp.ui.console.scaffold import TEMPLATES, check_name, scaffold
 from ui_mcp.workspace import Workspace
 
 APPS = ".claude/ui/apps"
@@ -100,3 +100,47 @@ def test_a_link_that_leads_out_of_the_project_is_not_followed(tmp_path: Path) ->
     with pytest.raises(RefusedError):
         scaffold(Workspace.at(base), "tasks")
     assert list(outside.iterdir()) == []
+
+
+TRIED = {
+    "table": ([("name", "Tea"), ("amount", "3")], ["add()"], "Amount"),
+    "dashboard": ([], [], "Over time"),
+    "wizard": ([("name", "Ada"), ("email", "a@b")], ["forward()", "forward()", "send()"], "it was sent"),
+    "board": ([("draft", "Write")], ["add()", "....move(card, 1)"], "Doing 1"),
+    "chat": ([("draft", "Hello")], ["send()"], "you"),
+    "logs": ([("wanted", "Waiting")], ["clear()"], "Level"),
+}
+
+
+@pytest.mark.covers("UI-CLI-11")
+@pytest.mark.parametrize("template", TRIED)
+async def test_every_template_makes_an_app_that_works(tmp_path: Path, template: str) -> None:
+    scaffold(Workspace.at(tmp_path / "made"), "my-app", "Mine", template)
+    typed, clicked, shown = TRIED[template]
+    async with open_app(tmp_path / "made/apps/my-app", tmp_path / "tried") as (session, browser):
+        for path, text in typed:
+            await browser.type(path, text)
+        for path in clicked:
+            await browser.click(path)
+
+        assert shown in browser.text
+        assert "Mine" in browser.text
+        assert browser.page.errors == []
+        assert await session.run_lua("return myApp ~= nil") == "true"
+    assert audit(tmp_path / "made/apps", "my-app")["violations"] == []
+
+
+@pytest.mark.covers("UI-CLI-11")
+def test_a_template_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path) -> None:
+    done = ui_mcp("new", "tasks", "--template", "tabel", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "There is no template 'tabel'" in done.stderr
+    assert "Templates: list, board, chat, dashboard, logs, table, wizard." in done.stderr
+    assert not (tmp_path / APPS / "tasks").exists()
+
+
+def test_the_help_names_every_template(tmp_path: Path) -> None:
+    assert set(TEMPLATES) - {"list"} == TRIED.keys()
+    shown = ui_mcp("new", "--help", cwd=tmp_path).stdout
+    assert [name for name in TEMPLATES if name not in shown] == []

@@ -9,7 +9,9 @@ from ui_mcp.ui.audit import global_name
 from ui_mcp.ui.base_dir.installer import make_base
 from ui_mcp.workspace import BUNDLE, Workspace
 
-TEMPLATE = BUNDLE / "app"
+LIST = "list"
+TEMPLATES = {LIST: BUNDLE / "app"} | {folder.name: folder for folder in sorted((BUNDLE / "templates").glob("*"))}
+"""What an app can start from, by name; a directory in `bundle/templates/` is one more."""
 LONGEST = 40
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
@@ -25,21 +27,24 @@ _TAKEN = frozenset(
 """Names of Lua and of the engine that an app's global must not overwrite."""
 
 
-def scaffold(workspace: Workspace, name: str, title: str | None = None) -> list[Path]:
-    """Write `apps/NAME` and return its files.
+def scaffold(workspace: Workspace, name: str, title: str | None = None, template: str = LIST) -> list[Path]:
+    """Write `apps/NAME` from a template and return its files.
 
     Raises:
-        RefusedError: the name is invalid, the app exists already, or it cannot be written.
+        RefusedError: the name is invalid, there is no such template, the app exists already, or it cannot be written.
         InstallError: the base directory cannot be created.
     """
+    start = TEMPLATES.get(template)
+    if start is None:
+        raise RefusedError(f"There is no template {template!r}\nTemplates: {', '.join(TEMPLATES)}.")
     folder = _free_folder(workspace, name)
     words = _words(name, title)
     return [
         _written(
-            folder / _filled(source.relative_to(TEMPLATE).as_posix(), words),
+            folder / _filled(source.relative_to(start).as_posix(), words),
             _filled(source.read_text(encoding="utf-8"), words),
         )
-        for source in sorted(file for file in TEMPLATE.rglob("*") if file.is_file())
+        for source in sorted(file for file in start.rglob("*") if file.is_file())
     ]
 
 
