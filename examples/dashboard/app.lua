@@ -1,20 +1,12 @@
--- A shop's day in figures. The numbers are made up by a small random walk; the charts are SVG paths written here.
+-- A shop's figures by the hour, day or month. Orders are made up; windows of fixed length roll on, so they never run away.
 
-Dashboard = session:prototype("Dashboard", {
-    period = "day",
-    live = true,
-    orders = 0,
-    revenue = 0,
-    visitors = 0,
-})
-Product = session:prototype("Dashboard.Product", { name = "", sold = 0 })
-Sale = session:prototype("Dashboard.Sale", { customer = "", product = "", amount = 0, at = "" })
+Dashboard = session:prototype("Dashboard", { period = "day", live = true, series = EMPTY, sales = EMPTY, sold = EMPTY, ticks = 0 })
 
-local WIDTH, HEIGHT = 640, 200
-local POINTS = { day = 24, week = 28, month = 30 }
-local PRODUCTS = { "Oak desk", "Desk lamp", "Ergo chair", "Wool rug", "Bookshelf" }
-local PRICES = { 389, 64, 245, 159, 210 }
+local LENGTHS = { day = 24, week = 7, month = 30 }
+local SCALES = { day = 1, week = 24, month = 24 }
+local PRODUCTS = { { "Oak desk", 389 }, { "Desk lamp", 64 }, { "Ergo chair", 245 }, { "Wool rug", 159 }, { "Bookshelf", 210 } }
 local NAMES = { "Ada", "Grace", "Alan", "Edsger", "Barbara", "Linus", "Margaret", "Donald", "Radia", "Tim" }
+local SHOWN, RECENT, TICKS = 8, 200, 20
 
 local seed = 7
 local function random(limit)
@@ -22,118 +14,101 @@ local function random(limit)
     return seed % limit
 end
 
+local function point(period)
+    local orders = (14 + random(9)) * SCALES[period]
+    return { orders = orders, revenue = orders * (180 + random(60)), visitors = orders * (14 + random(6)) }
+end
+
 function Dashboard:new()
-    local board = session:create(Dashboard, { series = {}, products = {}, sales = {} })
-    for at, name in ipairs(PRODUCTS) do
-        board.products[at] = session:create(Product, { name = name, sold = 12 + random(30) })
+    local board = session:create(Dashboard, { series = {}, sales = {}, sold = {} })
+    for period, length in pairs(LENGTHS) do
+        board.series[period] = {}
+        for at = 1, length do board.series[period][at] = point(period) end
     end
-    for name, count in pairs(POINTS) do
-        local walk, level = {}, 55
-        for at = 1, count do
-            level = math.max(12, math.min(96, level + random(23) - 11))
-            walk[at] = level
-        end
-        board.series[name] = walk
-    end
-    board.revenue, board.orders, board.visitors = 18240, 143, 2911
-    for _ = 1, 5 do board:sell() end
+    for at = 1, RECENT do board.sold[at] = PRODUCTS[1 + random(#PRODUCTS)][1] end
+    board:roll("day")
+    for _ = 1, SHOWN do board:sell() end
     return board
 end
 
--- One more order: figures, the newest point of the chart, the best sellers and the list of sales follow.
+-- One more order: the newest point of every period, the last sales and the best sellers follow.
 function Dashboard:sell()
-    local at = 1 + random(#PRODUCTS)
-    local product, price = self.products[at], PRICES[at]
-    product.sold = product.sold + 1
-    self.orders = self.orders + 1
-    self.visitors = self.visitors + 3 + random(9)
-    self.revenue = self.revenue + price
-    local clock = os.date("%H:%M:%S")
-    table.insert(self.sales, 1, session:create(Sale, { customer = NAMES[1 + random(#NAMES)], product = product.name, amount = price, at = clock }))
-    self.sales[7] = nil
-    local points = self:points()
-    points[#points] = math.max(8, math.min(98, points[#points] + random(15) - 6))
+    local product = PRODUCTS[1 + random(#PRODUCTS)]
+    for _, points in pairs(self.series) do
+        local last = points[#points]
+        last.orders, last.revenue, last.visitors = last.orders + 1, last.revenue + product[2], last.visitors + 12 + random(9)
+    end
+    table.insert(self.sales, 1, { at = os.date("%H:%M:%S"), customer = NAMES[1 + random(#NAMES)], product = product[1], amount = product[2] })
+    self.sales[SHOWN + 1] = nil
+    table.insert(self.sold, 1, product[1])
+    self.sold[RECENT + 1] = nil
+end
+
+-- An hour or a day is over: the oldest leaves its window, and a new one begins with nothing.
+function Dashboard:roll(period)
+    table.remove(self.series[period], 1)
+    table.insert(self.series[period], { orders = 0, revenue = 0, visitors = 0 })
 end
 
 function Dashboard:tick()
-    if self.live then self:sell() end
+    if not self.live then return end
+    self.ticks = self.ticks + 1
+    for period, hours in pairs(SCALES) do
+        if self.ticks % (TICKS * hours) == 0 then self:roll(period) end
+    end
+    self:sell()
 end
 
-function Dashboard:bestSellers()
-    local ranked = {}
-    for at, product in ipairs(self.products) do ranked[at] = product end
-    table.sort(ranked, function(one, other)
-        if one.sold ~= other.sold then return one.sold > other.sold end
-        return one.name < other.name
-    end)
-    return ranked
-end
+function Dashboard:show(period) self.period = period end
+function Dashboard:look(period) return self.period == period and "primary" or "default" end
 
-function Dashboard:showDay() self.period = "day" end
-function Dashboard:showWeek() self.period = "week" end
-function Dashboard:showMonth() self.period = "month" end
-
-local function look(chosen) return chosen and "primary" or "default" end
-function Dashboard:dayLook() return look(self.period == "day") end
-function Dashboard:weekLook() return look(self.period == "week") end
-function Dashboard:monthLook() return look(self.period == "month") end
-
+-- The points of the chosen period with their places on the axis.
 function Dashboard:points()
-    return self.series[self.period]
+    local found, points = {}, self.series[self.period]
+    for at, one in ipairs(points) do
+        local ago = #points - at
+        found[at] = { time = ago == 0 and "now" or "−" .. ago .. (self.period == "day" and " h" or " d"), revenue = one.revenue, orders = one.orders }
+    end
+    return found
+end
+
+local function sum(points, name, from, to)
+    local total = 0
+    for at = from, to do total = total + points[at][name] end
+    return total
 end
 
 -- Digits in groups of three.
 local function grouped(number)
-    local text = tostring(math.floor(number))
-    while true do
-        local done, count = text:gsub("^(%d+)(%d%d%d)", "%1,%2")
-        text = done
-        if count == 0 then return text end
+    local text, count = tostring(math.floor(number)), 1
+    while count > 0 do text, count = text:gsub("^(%d+)(%d%d%d)", "%1,%2") end
+    return text
+end
+
+-- The figures of the period, each with its change from the first half to the second.
+function Dashboard:figures()
+    local points = self.series[self.period]
+    local length, half = #points, math.floor(#points / 2)
+    local function figure(name, label, before)
+        local early, late = sum(points, name, 1, half), sum(points, name, length - half + 1, length)
+        local change = (late - early) / early * 100
+        return { label = label, text = before .. grouped(sum(points, name, 1, length)), change = string.format("%+.1f %% in the second half", change) }
     end
+    local orders, visitors = sum(points, "orders", 1, length), sum(points, "visitors", 1, length)
+    local bought = { label = "Visitors who buy", text = string.format("%.1f %%", orders / visitors * 100), change = "of " .. grouped(visitors) .. " visitors" }
+    return { figure("revenue", "Revenue", "€ "), figure("orders", "Orders", ""), figure("visitors", "Visitors", ""), bought }
 end
 
-function Dashboard:revenueText() return "€ " .. grouped(self.revenue) end
-function Dashboard:ordersText() return grouped(self.orders) end
-function Dashboard:visitorsText() return grouped(self.visitors) end
-function Dashboard:conversion() return self.orders / self.visitors * 100 end
-function Dashboard:conversionText() return string.format("%.1f %%", self:conversion()) end
-
-local function place(points, at)
-    return (at - 1) / (#points - 1) * WIDTH, HEIGHT - points[at] / 100 * HEIGHT
+function Dashboard:bestSellers()
+    local counts, ranked = {}, {}
+    for _, name in ipairs(self.sold) do counts[name] = (counts[name] or 0) + 1 end
+    for _, product in ipairs(PRODUCTS) do ranked[#ranked + 1] = { product = product[1], sold = counts[product[1]] or 0 } end
+    table.sort(ranked, function(one, other)
+        if one.sold ~= other.sold then return one.sold > other.sold end
+        return one.product < other.product
+    end)
+    return ranked
 end
-
--- The curve as an SVG path, with soft bends between the points.
-function Dashboard:linePath()
-    local points, parts = self:points(), {}
-    for at = 1, #points do
-        local x, y = place(points, at)
-        if at == 1 then
-            parts[at] = string.format("M%.1f %.1f", x, y)
-        else
-            local px, py = place(points, at - 1)
-            local middle = (px + x) / 2
-            parts[at] = string.format("C%.1f %.1f %.1f %.1f %.1f %.1f", middle, py, middle, y, x, y)
-        end
-    end
-    return table.concat(parts, " ")
-end
-
-function Dashboard:areaPath()
-    return self:linePath() .. string.format(" L%d %d L0 %d Z", WIDTH, HEIGHT, HEIGHT)
-end
-
--- Share of visitors who buy, as a piece of the ring; the ring is 100 long.
-function Dashboard:ring()
-    return string.format("%.1f 100", math.min(100, self:conversion() * 10))
-end
-
-function Product:share()
-    local most = 1
-    for _, product in ipairs(dashboard.products) do most = math.max(most, product.sold) end
-    return string.format("%.0f%%", self.sold / most * 100)
-end
-
-function Sale:price() return "€ " .. grouped(self.amount) end
 
 if not session.reloading then
     dashboard = Dashboard:new()

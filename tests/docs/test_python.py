@@ -119,7 +119,7 @@ async def test_the_gateway_works_inside_a_program(
 
 @together("run", *blocks("docs/testing.md"))
 def test_the_test_of_an_app_passes(given: tuple[Block], tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples" / "adder", tmp_path / "apps" / "adder")
+    shutil.copytree(ROOT / "tests" / "examples" / "fixtures" / "adder", tmp_path / "apps" / "adder")
     (tmp_path / "test_adder.py").write_text(given[0].code)
     (tmp_path / "pytest.ini").write_text("[pytest]\nanyio_mode = auto\n")
 

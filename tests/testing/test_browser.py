@@ -6,7 +6,7 @@ from ui_mcp.testing.browser import open_page
 from ui_mcp.testing.project import open_app
 from ui_mcp.testing.view import NotShownError
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+FIXTURES = Path(__file__).parents[2] / "tests" / "examples" / "fixtures"
 WINDOWED = (
     '<template><div><sl-button ui-action="drop()">x</sl-button>'
     '<div ui-viewlist="rows?window=20"><div></div></div></div></template>'
@@ -14,7 +14,7 @@ WINDOWED = (
 
 
 async def test_a_windowed_list_holds_only_the_rows_asked_for(tmp_path: Path) -> None:
-    async with open_app(EXAMPLES / "thousand-rows", tmp_path) as (session, _):
+    async with open_app(FIXTURES / "thousand-rows", tmp_path) as (session, _):
         folder = tmp_path / ".claude" / "ui" / "apps" / "thousand-rows" / "viewdefs"
         (folder / "ThousandRows.DEFAULT.html").write_text(WINDOWED)
         async with open_page(session) as browser:
@@ -34,7 +34,7 @@ async def test_a_windowed_list_holds_only_the_rows_asked_for(tmp_path: Path) -> 
 
 
 async def test_a_page_without_expansion_speaks_the_plain_messages(tmp_path: Path) -> None:
-    async with open_app(EXAMPLES / "adder", tmp_path) as (session, _), open_page(session, expand=False) as page:
+    async with open_app(FIXTURES / "adder", tmp_path) as (session, _), open_page(session, expand=False) as page:
         await page.send({"type": "watch", "data": {"varId": 1}}, user=False)
         await page.send(
             {"type": "create", "data": {"id": 2, "parentId": 1, "properties": {"path": "value.first"}}},
@@ -50,6 +50,6 @@ async def test_a_page_without_expansion_speaks_the_plain_messages(tmp_path: Path
 
 
 async def test_what_is_not_on_the_page_is_said_with_what_is(tmp_path: Path) -> None:
-    async with open_app(EXAMPLES / "adder", tmp_path) as (_, browser):
+    async with open_app(FIXTURES / "adder", tmp_path) as (_, browser):
         with pytest.raises(NotShownError, match="Nothing on the page is bound to 'nope'; it reads: '2 3 Sum: 5"):
             browser.value("nope")

@@ -11,6 +11,7 @@ from ui_mcp.testing.project import open_app
 from ui_mcp.ui.sessions.session import Session
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+FIXTURES = Path(__file__).parents[3] / "tests" / "examples" / "fixtures"
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +22,7 @@ async def kilobytes(session: Session) -> float:
 
 @pytest.mark.covers("UI-PERF-6", "UI-ROB-4")
 async def test_pages_that_come_and_go_leave_no_memory_behind(tmp_path: Path) -> None:
-    async with open_app(EXAMPLES / "thousand-rows", tmp_path) as (session, browser):
+    async with open_app(FIXTURES / "thousand-rows", tmp_path) as (session, browser):
         for _ in range(3):
             async with open_page(session):
                 pass
@@ -37,7 +38,7 @@ async def test_pages_that_come_and_go_leave_no_memory_behind(tmp_path: Path) -> 
 
 @pytest.mark.covers("UI-PERF-6")
 async def test_a_value_of_five_megabytes_comes_and_goes(tmp_path: Path) -> None:
-    async with open_app(EXAMPLES / "adder", tmp_path) as (session, browser):
+    async with open_app(FIXTURES / "adder", tmp_path) as (session, browser):
         before = await kilobytes(session)
         await session.run_lua("adder.first = string.rep('ü', 2500000)")
         browser.catch_up()
