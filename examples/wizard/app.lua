@@ -1,13 +1,13 @@
 -- An order in steps. A step can be opened when those before it are complete.
 
 Wizard = session:prototype("Wizard", {
-    step = 1, frame = "city", size = "M", colour = "forest", lights = true, rack = false, bell = false,
+    step = 1, frame = "city", size = "M", colour = "forest", lights = true, rack = false, basket = false,
     name = "", email = "", street = "", city = "", postcode = "", tried = false, ordered = false,
 })
 
 local STEPS = { { name = "bicycle", title = "Bicycle" }, { name = "extras", title = "Extras" }, { name = "delivery", title = "Delivery" }, { name = "review", title = "Review" } }
 local PRICES = { city = 690, gravel = 1190, electric = 2390 }
-local EXTRAS = { lights = 49, rack = 39, bell = 12 }
+local EXTRAS = { lights = 49, rack = 39, basket = 12 }
 
 -- What is missing in a step: field → message.
 function Wizard:problems(step)
@@ -55,7 +55,7 @@ end
 
 function Wizard:lines()
     local extras = {}
-    for _, name in ipairs({ "lights", "rack", "bell" }) do if self[name] then extras[#extras + 1] = name end end
+    for _, name in ipairs({ "lights", "rack", "basket" }) do if self[name] then extras[#extras + 1] = name end end
     return {
         { name = "Bicycle", text = self.frame .. ", size " .. self.size .. ", " .. self.colour },
         { name = "Extras", text = #extras > 0 and table.concat(extras, ", ") or "none" },

@@ -3,7 +3,7 @@ from ui_mcp.testing.project import OpenApp
 APP = "annotator"
 
 
-async def test_a_drawn_box_is_kept_and_told(app: OpenApp) -> None:
+async def test_a_drawn_box_is_kept_and_reported(app: OpenApp) -> None:
     session, browser = app
     await browser.type("kind", "defect")
     await browser.type("draw(_)", "10.0 20.0 30.5 15.2")

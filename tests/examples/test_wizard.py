@@ -29,7 +29,7 @@ async def test_the_price_follows_the_choices(app: OpenApp) -> None:
     _, browser = app
     await browser.type("frame", "electric")
     await browser.click("forward()")
-    await browser.type("bell", True)
+    await browser.type("basket", True)
 
     assert browser.value("price()") == "€ 2451"
 

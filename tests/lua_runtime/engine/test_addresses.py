@@ -1,4 +1,4 @@
-"""Which app each page shows, and the address that it is told."""
+"""Which app each page shows, and the address that it gets."""
 
 import json
 from typing import Any
@@ -38,7 +38,7 @@ def go(bench: Bench, address: str) -> None:
     bench.send({"type": "update", "data": {"varId": 1, "properties": {"address": address}}})
 
 
-def told(bench: Bench, conn: int = 1) -> dict[str, Any]:
+def sent(bench: Bench, conn: int = 1) -> dict[str, Any]:
     return dict(json.loads(bench.pages[conn].properties[1]["address"]))
 
 
@@ -51,11 +51,11 @@ def test_a_page_at_an_address_shows_that_app_and_its_place(apps: Bench) -> None:
     visit(apps, "/app/mail/a%20b/c")
 
     assert view(apps) == "Mail.DEFAULT"
-    assert told(apps) == {"app": "mail", "path": "a%20b/c", "title": "mail"}
+    assert sent(apps) == {"app": "mail", "path": "a%20b/c", "title": "mail"}
     assert apps.run("return {mail.folder, mcp.value == mail}") == ["a b/c", True]
 
 
-def test_pages_that_send_no_address_are_told_none(apps: Bench) -> None:
+def test_pages_that_send_no_address_get_none(apps: Bench) -> None:
     apps.open()
     apps.must("display", "mail")
 
@@ -70,37 +70,37 @@ def test_each_page_shows_its_own_until_an_app_is_displayed(apps: Bench) -> None:
     root = apps.pages[1].root
     assert root is not None
     apps.send([root.number, 1])
-    assert (view(apps, 1), told(apps)["app"], view(apps, 2)) == ("Shop.DEFAULT", "shop", "Shop.DEFAULT")
+    assert (view(apps, 1), sent(apps)["app"], view(apps, 2)) == ("Shop.DEFAULT", "shop", "Shop.DEFAULT")
 
     apps.must("display", "mail")
     assert (view(apps, 1), view(apps, 2)) == ("Mail.DEFAULT", "Mail.DEFAULT")
-    assert told(apps, 2)["app"] == "mail"
+    assert sent(apps, 2)["app"] == "mail"
 
 
 def test_going_back_shows_what_was_there(apps: Bench) -> None:
     visit(apps, "/app/mail/one")
     apps.run("mail.folder = 'two'")
-    assert told(apps)["path"] == "two"
+    assert sent(apps)["path"] == "two"
 
     go(apps, "/app/mail/one")
     assert apps.run("return mail.folder") == "one"
     go(apps, "/")
     assert view(apps) is None
-    assert told(apps) == {"path": ""}
+    assert sent(apps) == {"path": ""}
 
 
 def test_an_app_that_does_not_exist_leaves_a_notice(apps: Bench) -> None:
     visit(apps, "/app/nothing")
 
     assert "There is no app nothing" in apps.pages[1].properties[1]["notice"]
-    assert told(apps) == {"path": ""}
+    assert sent(apps) == {"path": ""}
 
 
 def test_an_app_whose_address_fails_keeps_its_own(apps: Bench) -> None:
     visit(apps, "/app/mail/one")
     apps.run("mail.folder = 'broken'")
 
-    assert told(apps)["path"] == ""
+    assert sent(apps)["path"] == ""
     assert view(apps) == "Mail.DEFAULT"
 
 
