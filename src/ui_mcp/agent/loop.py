@@ -149,7 +149,7 @@ class Loop:
             await self._calls.run_all(posts, background)
 
     async def _is_over(self, answer: Answer, guards: "_Guards") -> bool:
-        """Return whether an answer ends the turn; one whose text nobody would see is asked for again."""
+        """Return whether an answer ends the turn; one whose text would not be shown is asked for again."""
         if self._settings.text_policy == "implicit_post":
             return self._control.yielded or not answer.uses
         unseen = bool(answer.text.strip()) and not self._has_posted()

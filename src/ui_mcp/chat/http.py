@@ -176,7 +176,7 @@ class ChatBridge:
         if delay:
             headers = {"Retry-After": str(int(delay) + 1)}
             return failed(429, "rate_limited", "Too many posts; slow down", {"retry_after_s": delay}, headers)
-        # Who may post as neither is told what is missing on this side.
+        # A caller who may post as neither learns what is missing on this side.
         sides: dict[str, Author] = {POST_USER: "user", POST_ASSISTANT: "assistant"}
         author = next((side for scope, side in sides.items() if scope in who.scopes), self._side)
         posted = await chat.post(who, author, args.conversation, drafts)
