@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts apps-host soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob apps-host soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up t
 
 compat: test-setup  ## operate the shell and apps in DIR, a project of ui-engine or frictionless, in Chromium
 	PYTHONPATH=tests $(BIN)/python -m compat.walk $(DIR)
+
+miniwob: test-setup  ## solve the tasks of MiniWoB++ (PyPI) with our tools; MINIWOB="--seeds 3 click-pie" chooses
+	PYTHONPATH=tests $(BIN)/python -m miniwob_tasks.run $(MINIWOB)
 
 apps-host: test-setup  ## show an app in the reference host of MCP Apps, whose built folder examples/basic-host is DIR
 	PYTHONPATH=tests $(BIN)/python -m hosts.apps_host $(DIR)

@@ -15,6 +15,7 @@ CROSS_CUTTING = {
     "integration": "several processes together",
     "isolation": "what foreign servers and documents cannot do",
     "journeys": "whole stories of users",
+    "miniwob_tasks": "tasks on web pages that others wrote",
     "packaging": "what is built and released",
     "scripts": "the scripts that a project gets",
     "security": "what attackers cannot do",

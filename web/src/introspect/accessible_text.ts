@@ -64,7 +64,8 @@ const SHAPES = new Set(["circle", "ellipse", "rect", "polygon", "polyline", "lin
 function isDrawing(svg: Element): boolean {
   if (svg.querySelector("text,[onclick],[tabindex]")) return true;
   const { width, height } = svg.getBoundingClientRect();
-  return width >= 100 && height >= 100 && !svg.closest("button,a,[role=img],[aria-hidden=true]");
+  const large = Math.min(width, height) >= 50 && width * height >= 5000;
+  return (large || isNamed(svg)) && !svg.closest("button,a,[role=img],[aria-hidden=true]");
 }
 
 /** A part of a drawing: what it says, or its colour. */
