@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
-from ui_mcp.agent.journal import AgentRequest, Journal, MemoryJournal, NewEvent, holder_name
+from ui_mcp.agent.journal import AgentRequest, Found, Journal, Label, MemoryJournal, NewEvent, holder_name
 from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.observer import StoreReader
 from ui_mcp.agent.timeline import StoredEvent
@@ -132,3 +132,22 @@ async def test_a_request_reaches_the_process_that_serves_the_agent_once(journal:
 
     assert await journal.take_request("a") == AgentRequest("stop", 1)
     assert await journal.take_request("a") is None
+
+
+@pytest.mark.covers("R-UI-9")
+async def test_labels_are_kept_and_messages_found_in_any_case(journal: Journal) -> None:
+    for agent, text in (("a", "Grüße aus Köln: 100% fine"), ("b", "nothing here")):
+        lease = await journal.take_lease(agent, "me", 60)
+        assert lease is not None
+        await journal.inject(agent, lease, [{"message_id": "1", "mime": "text/plain", "text": text}], "1")
+        await journal.append(agent, lease, [NewEvent("ui_message", {"message_id": "2", "md": f"Re: {text}"})])
+    await journal.set_label("a", Label("Trip", pinned=True))
+    await journal.set_label("a", Label("Cologne", archived=True))
+
+    labels = {one.agent: one.label for one in await journal.list_agents()}
+    assert labels == {"a": Label("Cologne", archived=True), "b": Label()}
+    assert await journal.search("GRÜSSE AUS köln", 10) == [Found("a", "Re: Grüße aus Köln: 100% fine")]
+    assert await journal.search("0% f", 10) == [Found("a", "Re: Grüße aus Köln: 100% fine")]
+    assert await journal.search("1%0", 10) == []
+    await journal.delete_agent("a")
+    assert await journal.search("köln", 10) == []

@@ -393,3 +393,33 @@ def test_a_socket_at_an_unknown_address_is_told_so(demo: httpx2.Client) -> None:
         pass
 
     assert refused.value.response.status_code == 404
+
+
+@pytest.mark.covers("R-UI-9")
+def test_conversations_are_renamed_pinned_found_and_exported(chat: httpx2.Client) -> None:
+    for name, text in (("c-1", "Tell me about <b>penguins</b>"), ("c-2", "What is the weather?")):
+        assert chat.post("/api/chat", json={"message": text, "conversation_id": name}).status_code == 200
+    assert chat.patch("/api/conversations/c-1", json={"title": " Birds\n of the south ", "pinned": True}).is_success
+
+    listed = [(one["id"], one["title"], one["pinned"]) for one in chat.get("/api/conversations").json()]
+    found = chat.get("/api/conversations", params={"q": "PENGUIN"}).json()
+    by_title = chat.get("/api/conversations", params={"q": "birds of"}).json()
+    files = {
+        form: chat.get("/api/conversations/c-1/export", params={"format": form}).text for form in ("md", "json", "html")
+    }
+
+    assert listed == [("c-1", "Birds of the south", True), ("c-2", "What is the weather?", False)]
+    assert [(one["id"], one["match"]) for one in found] == [("c-1", "Tell me about <b>penguins</b>")]
+    assert [one["id"] for one in by_title] == ["c-1"]
+    assert files["md"].splitlines()[::2] == [
+        "# Birds of the south",
+        "## You",
+        "Tell me about <b>penguins</b>",
+        "## Assistant",
+        "Hello.",
+    ]
+    assert [one["role"] for one in json.loads(files["json"])["messages"]] == ["user", "assistant"]
+    assert "&lt;b&gt;penguins" in files["html"]
+    assert chat.patch("/api/conversations/c-1", json={"pinned": "yes"}).status_code == 400
+    assert chat.patch("/api/conversations/none", json={"pinned": True}).status_code == 404
+    assert chat.get("/api/conversations/c-1/export", params={"format": "exe"}).status_code == 400

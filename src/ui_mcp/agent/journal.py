@@ -31,6 +31,16 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """What a person has set for the list of conversations."""
+
+    title: str = ""
+    """Empty: the beginning of the first message."""
+    pinned: bool = False
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSummary:
     """One entry of the list of agents."""
 
@@ -41,6 +51,15 @@ class AgentSummary:
     ended: str
     """Time of the newest event."""
     events: int
+    label: Label = Label()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message that was found, in which conversation."""
+
+    agent: str
+    text: str
 
 
 RequestKind = Literal["stop", "resume"]
@@ -121,6 +140,14 @@ class Journal(Protocol):
         """Return every agent that has events, the most recently active first."""
         ...
 
+    async def set_label(self, agent: str, label: Label) -> None:
+        """Store the label of an agent."""
+        ...
+
+    async def search(self, words: str, limit: int) -> list[Found]:
+        """Return messages that contain `words`, in any case, at most one of each agent."""
+        ...
+
     async def delete_agent(self, agent: str) -> bool:
         """Delete all data of an agent; return whether there were events."""
         ...
@@ -139,6 +166,7 @@ class MemoryJournal:
         self._marks: dict[str, str] = {}
         self._leases: dict[str, tuple[Lease, float]] = {}
         self.requests: dict[str, AgentRequest] = {}
+        self._labels: dict[str, Label] = {}
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
         now = self._clock().timestamp()
@@ -183,10 +211,27 @@ class MemoryJournal:
         return self.requests.pop(agent, None)
 
     async def list_agents(self) -> list[AgentSummary]:
-        summaries = [_summary(agent, events) for agent, events in self._events.items() if events]
+        summaries = [
+            _summary(agent, events, self._labels.get(agent, Label()))
+            for agent, events in self._events.items()
+            if events
+        ]
         return sorted(summaries, key=lambda summary: summary.ended, reverse=True)
 
+    async def set_label(self, agent: str, label: Label) -> None:
+        self._labels[agent] = label
+
+    async def search(self, words: str, limit: int) -> list[Found]:
+        found = {
+            agent: Found(agent, text)
+            for agent, events in self._events.items()
+            for text in map(text_of, events)
+            if words.casefold() in text.casefold()
+        }
+        return list(found.values())[:limit]
+
     async def delete_agent(self, agent: str) -> bool:
+        self._labels.pop(agent, None)
         self._marks.pop(agent, None)
         self._leases.pop(agent, None)
         return bool(self._events.pop(agent, None))
@@ -205,6 +250,11 @@ class MemoryJournal:
         return events[-1]
 
 
-def _summary(agent: str, events: Sequence[StoredEvent]) -> AgentSummary:
+def text_of(event: StoredEvent) -> str:
+    """Return the text of a message, "" for other events."""
+    return str(event.data.get({"user_text": "text", "ui_message": "md"}.get(event.type, ""), ""))
+
+
+def _summary(agent: str, events: Sequence[StoredEvent], label: Label) -> AgentSummary:
     first = next((event.data["text"] for event in events if event.type == "user_text"), "")
-    return AgentSummary(agent, first, events[0].ts, events[-1].ts, len(events))
+    return AgentSummary(agent, first, events[0].ts, events[-1].ts, len(events), label)

@@ -7,7 +7,17 @@ from typing import Any
 
 from anyio import Lock, to_thread
 
-from ui_mcp.agent.journal import AgentRequest, AgentSummary, Lease, NewEvent, RequestKind, is_gone
+from ui_mcp.agent.journal import (
+    AgentRequest,
+    AgentSummary,
+    Found,
+    Label,
+    Lease,
+    NewEvent,
+    RequestKind,
+    is_gone,
+    text_of,
+)
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError, JournalError, LeaseLostError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
@@ -48,8 +58,29 @@ _POSTGRES_REQUESTS = (
     "CREATE TABLE IF NOT EXISTS agent_requests (agent text PRIMARY KEY, kind text NOT NULL, newest bigint NOT NULL);"
 )
 
-SQLITE = Schema("journal", _error, [_SQLITE_TABLES, _SQLITE_REQUESTS], "user_version")
-POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES, _POSTGRES_REQUESTS], lock=7_203_412_009)
+_SQLITE_LABELS = """
+CREATE TABLE labels (
+    agent TEXT PRIMARY KEY, title TEXT NOT NULL, pinned INTEGER NOT NULL, archived INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE texts (
+    agent TEXT NOT NULL, id INTEGER NOT NULL, folded TEXT NOT NULL, PRIMARY KEY (agent, id)
+) WITHOUT ROWID;
+INSERT INTO texts SELECT agent, id, lower(coalesce(json_extract(data, '$.text'), json_extract(data, '$.md'), ''))
+FROM events WHERE type IN ('user_text', 'ui_message');
+"""
+_POSTGRES_LABELS = """
+CREATE TABLE IF NOT EXISTS agent_labels (
+    agent text PRIMARY KEY, title text NOT NULL, pinned integer NOT NULL, archived integer NOT NULL
+);
+CREATE TABLE IF NOT EXISTS agent_texts (
+    agent text NOT NULL, id bigint NOT NULL, folded text NOT NULL, PRIMARY KEY (agent, id)
+);
+INSERT INTO agent_texts SELECT agent, id, lower(coalesce(data::json->>'text', data::json->>'md', ''))
+FROM agent_events WHERE type IN ('user_text', 'ui_message') AND NOT EXISTS (SELECT 1 FROM agent_texts);
+"""
+
+SQLITE = Schema("journal", _error, [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS], "user_version")
+POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES, _POSTGRES_REQUESTS, _POSTGRES_LABELS], lock=7_203_412_009)
 
 # What differs between the databases, to be filled into the statements below. PostgreSQL's own clock decides, because
 # the clocks of the hosts may differ, and it locks a lease that was checked; SQLite has one writer at a time anyway.
@@ -78,10 +109,24 @@ ON CONFLICT (agent) DO UPDATE SET kind = excluded.kind, newest = excluded.newest
 """
 
 _SUMMARIES = """
-SELECT agent, min(ts), max(ts), count(*), (
+SELECT found.agent, min(ts), max(ts), count(*), (
     SELECT data FROM {t}events AS said
     WHERE said.agent = found.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1
-) FROM {t}events AS found GROUP BY agent ORDER BY max(ts) DESC
+), max(title), max(pinned), max(archived)
+FROM {t}events AS found LEFT JOIN {t}labels AS label ON label.agent = found.agent
+GROUP BY found.agent ORDER BY max(ts) DESC
+"""
+
+_LABEL = """
+INSERT INTO {t}labels VALUES (?, ?, ?, ?) ON CONFLICT (agent) DO UPDATE SET
+    title = excluded.title, pinned = excluded.pinned, archived = excluded.archived
+"""
+
+# The newest matching message of each agent.
+_SEARCH = """
+SELECT said.agent, said.id, said.ts, said.type, said.data FROM {t}events AS said JOIN (
+    SELECT agent, max(id) AS newest FROM {t}texts WHERE folded LIKE ? ESCAPE '!' GROUP BY agent
+) AS hit ON hit.agent = said.agent AND hit.newest = said.id ORDER BY said.ts DESC LIMIT ?
 """
 
 
@@ -147,11 +192,25 @@ class JournalStore:
 
     async def list_agents(self) -> list[AgentSummary]:
         rows = await self._rows(_SUMMARIES)
-        return [AgentSummary(row[0], loads(row[4])["text"] if row[4] else "", row[1], row[2], row[3]) for row in rows]
+        return [
+            AgentSummary(agent, loads(said)["text"] if said else "", began, ended, count, _label(label))
+            for agent, began, ended, count, said, *label in rows
+        ]
+
+    async def set_label(self, agent: str, label: Label) -> None:
+        values = (agent, label.title, int(label.pinned), int(label.archived))
+        await (await self._database()).change(self._sql(_LABEL), values)
+
+    async def search(self, words: str, limit: int) -> list[Found]:
+        wanted = words.casefold()
+        for special in "!%_":
+            wanted = wanted.replace(special, f"!{special}")
+        rows = await self._rows(_SEARCH, f"%{wanted}%", limit)
+        return [Found(agent, text_of(decoded(tuple(event)))) for agent, *event in rows]
 
     async def delete_agent(self, agent: str) -> bool:
         def work(found: Transaction) -> bool:
-            for table in ("watermarks", "leases", "requests"):
+            for table in ("watermarks", "leases", "requests", "labels", "texts"):
                 self._execute(found, f"DELETE FROM {{t}}{table} WHERE agent = ?", agent)  # noqa: S608 - our own names
             return self._execute(found, "DELETE FROM {t}events WHERE agent = ?", agent).rowcount > 0
 
@@ -190,6 +249,9 @@ class JournalStore:
             for event, (_, _, message_id) in zip(stored, events, strict=True)
         ]
         found.executemany(self._sql("INSERT INTO {t}events VALUES (?, ?, ?, ?, ?, ?)"), rows)
+        texts = [(agent, event.id, text.casefold()) for event in stored if (text := text_of(event))]
+        if texts:
+            found.executemany(self._sql("INSERT INTO {t}texts VALUES (?, ?, ?)"), texts)
         return stored
 
     def _sql(self, statement: str) -> str:
@@ -210,6 +272,11 @@ class JournalStore:
                 if self._opened is None:
                     self._opened = await to_thread.run_sync(open_database, self._place, SQLITE, POSTGRES)
         return self._opened
+
+
+def _label(row: Sequence[Any]) -> Label:
+    title, pinned, archived = row
+    return Label(title or "", bool(pinned), bool(archived))
 
 
 def decoded(row: tuple[Any, ...]) -> StoredEvent:

@@ -5,7 +5,13 @@ export interface ConversationSummary {
   readonly id: string;
   readonly title: string;
   readonly updated_at: string;
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+  /** Where the searched words stand in the conversation. */
+  readonly match?: string;
 }
+
+export type ExportFormat = "md" | "json" | "html";
 
 export interface Source {
   readonly name: string;
@@ -71,7 +77,10 @@ async function request<T>(path: string, method = "GET", body?: unknown): Promise
 const pathOf = (id: string): string => `/api/conversations/${encodeURIComponent(id)}`;
 
 export const api = {
-  conversations: (): Promise<readonly ConversationSummary[]> => request("/api/conversations"),
+  /** Without words all conversations, else those that have them. */
+  conversations: (words = ""): Promise<readonly ConversationSummary[]> => request(words ? `/api/conversations?q=${encodeURIComponent(words)}` : "/api/conversations"),
+  label: (id: string, change: Readonly<Partial<Pick<ConversationSummary, "title" | "pinned" | "archived">>>): Promise<unknown> => request(pathOf(id), "PATCH", change),
+  exported: async (id: string, format: ExportFormat): Promise<Blob> => (await person.fetch(`${pathOf(id)}/export?format=${format}`)).blob(),
   create: (): Promise<{ readonly id: string }> => request("/api/conversations", "POST"),
   forget: (id: string): Promise<unknown> => request(pathOf(id), "DELETE"),
   sources: (): Promise<readonly Source[]> => request("/api/targets"),

@@ -1,8 +1,9 @@
 /** The sidebar: conversations, tools with their health, and the model. */
-import { api, type ConversationSummary, type ModelSettings, person } from "./api";
+import { api, type ModelSettings, person } from "./api";
 import { button, make } from "./dom";
 import { modelSettings } from "./settings";
 import { addApi, sources } from "./sources";
+import { talks } from "./talks";
 
 export interface Sidebar {
   readonly element: HTMLElement;
@@ -16,7 +17,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
   let now = "";
   let turn = 0;
   const again = (): void => void refresh(now).catch(problem);
-  const conversations = make("ul.nlui-talks", { "aria-label": "Conversations" });
+  const conversations = talks({ go, begin, problem });
   const tools = sources(again, problem);
   const model = make("p.nlui-model");
   const tokens = make("p.nlui-dim");
@@ -32,7 +33,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     { "aria-label": "Conversations and tools" },
     make("p.nlui-brand", {}, "nlui"),
     button("New conversation", begin, "nlui-primary"),
-    conversations,
+    conversations.element,
     heading("Tools", "Add an API", () => addApi(again)),
     tools.element,
     make("div.nlui-heading", {}, make("h2", {}, "Accounts"), make("a.nlui-small", { href: "/sign-ins", target: "_blank" }, "Show")),
@@ -47,27 +48,13 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     const scripted = found.provider === "scripted";
     model.replaceChildren(make("strong", {}, scripted ? "Scripted demo" : found.model), make("br"), make("span.nlui-dim", {}, scripted ? "scripted answers, no key needed" : `${found.provider} · ${found.has_key ? "with a key" : "without a key"}`));
   };
-  const row = (listed: ConversationSummary, open: string): HTMLElement => {
-    const title = listed.title || "Untitled";
-    const link = button(title, () => go(listed.id), "nlui-talk");
-    link.title = title;
-    link.setAttribute("aria-current", String(listed.id === open));
-    const remove = button("×", () => {
-      if (confirm(`Delete the conversation “${title}”?`)) {
-        api.forget(listed.id).then(() => (listed.id === open ? begin() : refresh(open)), problem);
-      }
-    }, "nlui-small nlui-x");
-    remove.setAttribute("aria-label", `Delete ${title}`);
-    return make("li", {}, link, remove);
-  };
   const refresh = async (open: string): Promise<void> => {
     now = open;
     const mine = ++turn;
-    const [listed, found, answering, chosen] = await Promise.all([api.conversations(), api.sources(), api.model(), api.selection(open)]);
+    const [found, answering, chosen] = await Promise.all([api.sources(), api.model(), api.selection(open), conversations.refresh(open)]);
     if (mine !== turn) {
       return; // a later request has newer data
     }
-    conversations.replaceChildren(...listed.map((one) => row(one, open)));
     tools.show(open, found, chosen);
     showModel(answering);
   };

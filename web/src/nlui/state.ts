@@ -29,7 +29,8 @@ export type Op =
   | { readonly op: "append"; readonly item: Item }
   | { readonly op: "update"; readonly id: string; readonly set: Partial<Item> };
 
-const ENDS: Readonly<Record<string, string>> = { abort: "Stopped.", limit: "The turn reached its limit.", error: "The turn ended with an error." };
+/** Ends that nothing else on the page tells; an error has its notice. */
+const ENDS: Readonly<Record<string, string>> = { abort: "Stopped.", limit: "The turn reached its limit." };
 
 export class Timeline {
   private readonly items = new Map<string, Item>();
@@ -65,7 +66,7 @@ export class Timeline {
     return true;
   }
 
-  /** The visible items in order. The end of a turn is one only if the turn was aborted, limited or failed. */
+  /** The visible items in order. The end of a turn is one only if the turn was aborted or limited. */
   shown(): readonly Item[] {
     this.cache ??= oneBoxPerCall([...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS)));
     return this.cache;

@@ -34,14 +34,6 @@ test("the model and its key are shown, and the tokens that were used", async () 
   expect([bar.element.querySelector(".nlui-model")?.textContent, bar.element.textContent.includes("15 tokens used (10 in, 5 out)")]).toEqual(["gptopenai · with a key", true]);
 });
 
-test("deleting the open conversation begins a new one", async () => {
-  vi.stubGlobal("confirm", () => true);
-  await bar.refresh("c1");
-  bar.element.querySelector<HTMLElement>("[aria-label='Delete Orders']")?.click();
-  await vi.waitFor(() => expect(log).toEqual(["new"]));
-  expect(api.sent).toEqual([["DELETE", "/api/conversations/c1", {}]]);
-});
-
 test("an older answer does not overwrite a newer one", async () => {
   const first = bar.refresh("c1");
   api.answers["GET /api/conversations/c2/tools"] = { enabled_sources: null, disabled_tools: [] };

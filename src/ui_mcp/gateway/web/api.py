@@ -68,7 +68,6 @@ class NluiApi:
             Route("/api/chat", answering(self.chat), methods=["POST"]),
             Route("/api/chat/stop", answering(self.stop), methods=["POST"]),
             Route("/api/chat/confirm", answering(self.confirm), methods=["POST"]),
-            Route("/api/conversations", answering(self.conversations), methods=["GET"]),
             Route("/api/conversations", answering(self.create), methods=["POST"]),
             Route(one, answering(self.read), methods=["GET"]),
             Route(one, answering(self.delete), methods=["DELETE"]),
@@ -139,10 +138,6 @@ class NluiApi:
         if conversation.run_state in {"aborted", "error"}:
             await conversation.resume()
         return JSONResponse({"id": request.path_params["id"], "state": conversation.run_state})
-
-    async def conversations(self, request: Request) -> Response:
-        """List conversations, newest first."""
-        return JSONResponse([_summary_json(summary) for summary in await self._conversations.list_agents()])
 
     async def create(self, request: Request) -> Response:
         return JSONResponse({"id": await self._conversations.create(), "title": "", "messages": []}, 201)
@@ -260,11 +255,6 @@ def _names(given: object, name: str) -> frozenset[str]:
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
         raise InvalidArgumentsError(f"{name} must be a list of names")
     return frozenset(given)
-
-
-def _summary_json(summary: AgentSummary) -> JsonObject:
-    title = summary.first_text[:80]
-    return {"id": summary.agent, "title": title, "created_at": summary.began, "updated_at": summary.ended}
 
 
 NLUI_PAGE = BUNDLE / "web" / "nlui"

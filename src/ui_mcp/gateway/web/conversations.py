@@ -7,7 +7,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
-from ui_mcp.agent.journal import AgentSummary, Journal, NewEvent
+from ui_mcp.agent.journal import AgentSummary, Found, Journal, Label, NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.agent.tools import Selection, selection_of
@@ -63,8 +63,15 @@ class Conversations:
         self._opening = anyio.Lock()
 
     async def list_agents(self) -> list[AgentSummary]:
-        """Return the conversations, newest first."""
-        return await self._journal.list_agents()
+        """Return the conversations, pinned ones first, then the newest."""
+        return sorted(await self._journal.list_agents(), key=lambda one: not one.label.pinned)
+
+    async def search(self, words: str, limit: int) -> list[Found]:
+        """Return a message with these words from each conversation that has one."""
+        return await self._journal.search(words, limit)
+
+    async def set_label(self, name: str, label: Label) -> None:
+        await self._journal.set_label(name, label)
 
     async def create(self) -> str:
         """Return the name of a new conversation; it is stored with its first message."""

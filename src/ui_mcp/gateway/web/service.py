@@ -39,6 +39,7 @@ from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
 from ui_mcp.gateway.web.app_sandbox import Sandbox
 from ui_mcp.gateway.web.app_views import APP, AppViews
+from ui_mcp.gateway.web.conversation_list import ConversationList
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
 from ui_mcp.gateway.web.model_settings import ModelSettingsService, shown_services
@@ -81,6 +82,7 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
     tokens_to_forward = ForwardedTokens(partial(gateway.forward_token, AGENT), has_token=token is not None)
     routes = [
         *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(gateway), tokens_to_forward).routes(),
+        *ConversationList(chat.conversations).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(gateway), PRESETS), result_of(gateway)).routes(),
         *NluiConfig(chat.model, shown_services).routes(),
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),

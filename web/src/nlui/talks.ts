@@ -1,0 +1,153 @@
+/** The list of conversations in the sidebar: search, pins, archive, and a menu for each. */
+import { api, type ConversationSummary, type ExportFormat } from "./api";
+import { field, form, submitButton } from "./dialog";
+import { button, make } from "./dom";
+
+export interface Talks {
+  readonly element: HTMLElement;
+  /** Load the list and mark the open conversation. */
+  refresh(open: string): Promise<void>;
+}
+
+export interface TalkActions {
+  readonly go: (id: string) => void;
+  /** Begin a conversation, in place of one that was deleted. */
+  readonly begin: () => void;
+  readonly problem: (error: unknown) => void;
+}
+
+/** How long to wait for the next key before searching. */
+const TYPING_MS = 150;
+const FORMATS: readonly (readonly [string, ExportFormat])[] = [
+  ["Markdown", "md"],
+  ["JSON", "json"],
+  ["Web page", "html"],
+];
+
+export function talks({ go, begin, problem }: TalkActions): Talks {
+  let open = "";
+  let turn = 0;
+  let archived = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const again = (): void => void refresh(open).catch(problem);
+  const search = make("input.nlui-field", { type: "search", placeholder: "Search conversations", "aria-label": "Search conversations" });
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(again, TYPING_MS);
+  });
+  const list = make("ul.nlui-talks", { "aria-label": "Conversations" });
+  const nothing = make("p.nlui-dim", { role: "status" });
+  const shelf = button("", () => {
+    archived = !archived;
+    again();
+  }, "nlui-small");
+  shelf.hidden = true;
+
+  const change = (id: string, wanted: Parameters<typeof api.label>[1]): void => void api.label(id, wanted).then(again, problem);
+  const entries = (listed: ConversationSummary, title: string): readonly (readonly [string, () => void])[] => [
+    ["Rename…", () => rename(listed.id, title, again)],
+    [listed.pinned ? "Unpin" : "Pin", () => change(listed.id, { pinned: !listed.pinned })],
+    [listed.archived ? "Bring back" : "Archive", () => change(listed.id, { archived: !listed.archived })],
+    ...FORMATS.map(([name, format]) => [`Save as ${name}`, () => void save(listed.id, title, format).catch(problem)] as const),
+    [
+      "Delete…",
+      () => {
+        if (confirm(`Delete the conversation “${title}”?`)) {
+          api.forget(listed.id).then(() => (listed.id === open ? begin() : again()), problem);
+        }
+      },
+    ],
+  ];
+  const row = (listed: ConversationSummary): HTMLElement => {
+    const title = listed.title || "Untitled";
+    const link = button(title, () => go(listed.id), "nlui-talk");
+    link.title = title;
+    link.setAttribute("aria-current", String(listed.id === open));
+    if (listed.match) {
+      link.append(make("small.nlui-dim", {}, listed.match));
+    }
+    return make(listed.pinned ? "li.nlui-pinned" : "li", {}, link, menu(title, () => entries(listed, title)));
+  };
+  const refresh = async (now: string): Promise<void> => {
+    open = now;
+    const mine = ++turn;
+    const words = search.value.trim();
+    const listed = await api.conversations(words);
+    if (mine !== turn) {
+      return; // a later request has newer data
+    }
+    const away = listed.filter((one) => one.archived).length;
+    // A search finds archived conversations too.
+    const shown = listed.filter((one) => words !== "" || Boolean(one.archived) === (archived && away > 0));
+    list.replaceChildren(...shown.map(row));
+    nothing.textContent = words && shown.length === 0 ? "Nothing found." : "";
+    nothing.hidden = nothing.textContent === "";
+    shelf.hidden = away === 0 || words !== "";
+    shelf.textContent = archived ? "Back to all conversations" : `Archived (${String(away)})`;
+  };
+  return { element: make("div.nlui-talklist", {}, search, list, nothing, shelf), refresh };
+}
+
+/** A button that opens a menu; arrow keys move in it, Escape closes it. */
+function menu(title: string, entries: () => readonly (readonly [string, () => void])[]): HTMLElement {
+  const opener = make("summary.nlui-small", { "aria-label": `More for ${title}`, role: "button" }, "⋯");
+  const items = make("div.nlui-menu-items", { role: "menu" });
+  const whole = make("details.nlui-more", {}, opener, items);
+  const close = (): void => {
+    whole.open = false;
+  };
+  whole.addEventListener("toggle", () => {
+    if (!whole.open) {
+      return;
+    }
+    const made = entries().map(([name, act]) => {
+      const item = button(name, () => {
+        close();
+        opener.focus();
+        act();
+      });
+      item.setAttribute("role", "menuitem");
+      return item;
+    });
+    items.replaceChildren(...made);
+    made[0]?.focus();
+  });
+  whole.addEventListener("keydown", (event) => {
+    const all = [...items.querySelectorAll("button")];
+    const here = all.findIndex((one) => one === document.activeElement);
+    const next = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      close();
+      opener.focus();
+    } else if (next !== undefined && whole.open) {
+      event.preventDefault();
+      all[(next + all.length) % all.length]?.focus();
+    }
+  });
+  whole.addEventListener("focusout", (event) => {
+    if (event.relatedTarget instanceof Node && !whole.contains(event.relatedTarget)) {
+      close();
+    }
+  });
+  return whole;
+}
+
+function rename(id: string, title: string, done: () => void): void {
+  const name = make("input.nlui-field", { required: "", maxlength: "80" });
+  name.value = title;
+  const asked = form("Rename the conversation", [field("Title", name)], [submitButton("Rename")], () => {
+    api.label(id, { title: name.value }).then(() => {
+      asked.close();
+      done();
+    }, (error: unknown) => asked.fail(error));
+  });
+  name.select();
+}
+
+async function save(id: string, title: string, format: ExportFormat): Promise<void> {
+  const address = URL.createObjectURL(await api.exported(id, format));
+  const link = make("a", { href: address, download: `${title.replace(/[^\p{L}\p{N} _-]/gu, "").trim().slice(0, 60) || id}.${format}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

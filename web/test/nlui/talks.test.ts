@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Talks, talks } from "../../src/nlui/talks";
+import { buttonIn } from "../person/approval";
+import { type FakeApi, fakeApi } from "./fake_api";
+
+let api: FakeApi;
+let list: Talks;
+let log: string[];
+
+beforeEach(async () => {
+  api = fakeApi();
+  log = [];
+  api.answers["GET /api/conversations"] = [{ id: "c1", title: "Orders", pinned: true }, { id: "c2", title: "" }, { id: "c3", title: "Old", archived: true }];
+  list = talks({ go: (id) => void log.push(`go ${id}`), begin: () => void log.push("new"), problem: (error) => void log.push(String(error)) });
+  document.body.replaceChildren(list.element);
+  await list.refresh("c1");
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const titles = (): (string | null)[] => [...list.element.querySelectorAll(".nlui-talk")].map((link) => link.firstChild?.textContent ?? null);
+const openMenu = (title: string): HTMLElement => {
+  const menu = list.element.querySelector<HTMLDetailsElement>(`details:has([aria-label='More for ${title}'])`);
+  if (!menu) throw new Error("no menu");
+  menu.open = true;
+  menu.dispatchEvent(new Event("toggle"));
+  return menu;
+};
+
+test("archived conversations are on a shelf of their own", async () => {
+  expect(titles()).toEqual(["Orders", "Untitled"]);
+  buttonIn(list.element, "Archived (1)").click();
+  await vi.waitFor(() => expect(titles()).toEqual(["Old"]));
+  buttonIn(list.element, "Back to all conversations").click();
+  await vi.waitFor(() => expect(titles()).toEqual(["Orders", "Untitled"]));
+});
+
+test("a search shows where the words stand, in archived conversations too", async () => {
+  api.answers["GET /api/conversations?q=milk"] = [{ id: "c3", title: "Old", archived: true, match: "buy milk" }];
+  const field = list.element.querySelector("input") as HTMLInputElement;
+  field.value = " milk ";
+  field.dispatchEvent(new Event("input"));
+  await vi.waitFor(() => expect(list.element.querySelector("small")?.textContent).toBe("buy milk"));
+  api.answers["GET /api/conversations?q=xyz"] = [];
+  field.value = "xyz";
+  field.dispatchEvent(new Event("input"));
+  await vi.waitFor(() => expect(list.element.textContent).toContain("Nothing found."));
+});
+
+test("pin, archive and rename are sent", async () => {
+  buttonIn(openMenu("Orders"), "Unpin").click();
+  buttonIn(openMenu("Orders"), "Archive").click();
+  buttonIn(openMenu("Orders"), "Rename…").click();
+  const name = document.querySelector("dialog input") as HTMLInputElement;
+  expect(name.value).toBe("Orders");
+  name.value = "All orders";
+  document.querySelector("dialog form")?.dispatchEvent(new Event("submit", { cancelable: true }));
+  await vi.waitFor(() => expect(document.querySelector("dialog")).toBeNull());
+  expect(api.sent).toEqual([
+    ["PATCH", "/api/conversations/c1", { pinned: false }],
+    ["PATCH", "/api/conversations/c1", { archived: true }],
+    ["PATCH", "/api/conversations/c1", { title: "All orders" }],
+  ]);
+});
+
+test("deleting the open conversation begins a new one", async () => {
+  vi.stubGlobal("confirm", () => true);
+  buttonIn(openMenu("Orders"), "Delete…").click();
+  await vi.waitFor(() => expect(log).toEqual(["new"]));
+  expect(api.sent).toEqual([["DELETE", "/api/conversations/c1", {}]]);
+});
+
+test("a menu is operated by keys and closed by Escape", () => {
+  const menu = openMenu("Orders") as HTMLDetailsElement;
+  const key = (name: string): boolean | undefined => document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+  expect(document.activeElement?.textContent).toBe("Rename…");
+  key("ArrowUp");
+  expect(document.activeElement?.textContent).toBe("Delete…");
+  key("ArrowDown");
+  expect(document.activeElement?.textContent).toBe("Rename…");
+  key("Escape");
+  expect([menu.open, document.activeElement?.tagName]).toEqual([false, "SUMMARY"]);
+});
