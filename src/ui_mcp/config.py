@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.fields import Before, Limit, Rules, fields_of, record_in
+from ui_mcp.fields import Before, Limit, Rules, fields_of, record_in, suggestion
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
@@ -364,8 +364,8 @@ def _pending(tree: JsonObject, file: Path) -> JsonObject:
 
 
 def unknown_keys(file: Path) -> list[str]:
-    """Return the dotted keys of the file that are no settings."""
-    return list(_unknown(_read(file), Config, ""))
+    """Return the dotted keys of the file that are no settings, each with what was probably meant."""
+    return [key + suggestion(Config, key) for key in _unknown(_read(file), Config, "")]
 
 
 def _read(file: Path) -> JsonObject:

@@ -168,3 +168,19 @@ def record_in(annotation: Any) -> type | None:
 def one_of(known: Sequence[object]) -> str:
     """Return the message about a value that is none of these."""
     return f"should be one of {', '.join(map(repr, known))}"
+
+
+def suggestion(kind: type, path: str) -> str:
+    """Return what was probably meant by an unknown dotted path, as an addition to a message; "" without a guess."""
+    from difflib import get_close_matches  # few starts have a mistake in their settings
+
+    near = get_close_matches(path, _paths(kind, ""), 1, 0.6)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _paths(kind: type, prefix: str) -> list[str]:
+    found: list[str] = []
+    for name, info in fields_of(kind).items():
+        inner = record_in(info.annotation)
+        found += [f"{prefix}{name}", *(_paths(inner, f"{prefix}{name}.") if inner else [])]
+    return found

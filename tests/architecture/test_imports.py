@@ -228,6 +228,7 @@ def test_version_and_help_load_the_command_line_alone(words: tuple[str, ...], tm
     assert (
         own
         - {"cli", "discovery", "errors", "files", "jsontypes", "lazy_dataclass", "processes", "version", "workspace"}
+        - {"terminal_style"}
         == set()
     )
     assert libraries(loaded) - LIBRARIES - {"argcomplete"} == set()

@@ -17,7 +17,7 @@ from needs import missing
 
 TRIES = {
     ("ui-mcp", "do"): {"doctor"},
-    ("ui-mcp", "chat", ""): {"post", "follow", "history", "export", "backup", "restore"},
+    ("ui-mcp", "chat", ""): {"post", "follow", "history", "export", "backup", "restore", "stop", "resume"},
     ("ui-mcp", "chat", "--face", ""): {"human", "assistant"},
     ("ui-mcp", "completion", ""): {"bash", "zsh", "fish"},
     ("ui-mcp", "nlui", "tools", "--format", ""): {"names", "mcp", "openai"},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from ui_mcp.app.directory_place import sole_server
+from ui_mcp.app.live_lines import show_live_lines
 from ui_mcp.app.mounted_gateway import mounted_gateway
 from ui_mcp.app.ui_listeners import PERSON_PORT, guarded_mcp_app, mcp_rules
 from ui_mcp.discovery import lazy
@@ -15,6 +16,7 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json
 from ui_mcp.local_socket import AVAILABLE
 from ui_mcp.log import logger
+from ui_mcp.terminal_style import style_of
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.chat_events import CAPABILITY, QUIET_SECONDS
 from ui_mcp.ui.instance import ListenPorts, token_file
@@ -48,14 +50,17 @@ Ready = Callable[[Running, str], Awaitable[None]]
 
 async def announce(running: Running, mcp_url: str) -> None:
     """Print the addresses."""
+    style = style_of()
     lines = [
-        f"ui-mcp v{bundled_version()} serves {running.workspace.given}",
-        f"  UI   {running.url}",
-        f"  MCP  {mcp_url}/mcp  (SSE: {mcp_url}/sse)",
-        f"  You  {person_link(running.person_url)}",
+        f"{style.paint(f'ui-mcp v{bundled_version()}', 'bold')} serves {running.workspace.given}",
+        f"  UI   {style.paint(running.url, 'cyan')}",
+        f"  MCP  {style.paint(f'{mcp_url}/mcp', 'cyan')}  (SSE: {mcp_url}/sse)",
+        f"  You  {style.paint(person_link(running.person_url), 'cyan')}",
     ]
     if sys.stdout.isatty():
-        lines.append("Press Ctrl+C to stop.")
+        lines.append("Press Ctrl+C to stop. Calls, pages and reloads appear below.")
+        if not running.config.logging.verbosity:  # else stderr shows them
+            show_live_lines()
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
 

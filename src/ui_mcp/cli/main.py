@@ -7,17 +7,34 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ui_mcp import cli
-from ui_mcp.discovery import discover_modules
+from ui_mcp.cli.parsing import Parser
+from ui_mcp.discovery import discover_modules, lazy
 from ui_mcp.errors import UiMcpError
 
+# No server needs colour.
+if TYPE_CHECKING:
+    from ui_mcp.terminal_style import style_of
+else:
+    style_of = lazy("ui_mcp.terminal_style:style_of")
+
 DESCRIPTION = "MCP server that gives AI agents a live browser UI, chat, UI automation and an API gateway."
-EPILOG = """\
+GROUPS = {
+    "see it": ("demo", "serve", "open"),
+    "connect agents": ("setup", "mcp", "token", "agent", "attach", "nlui"),
+    "decide and talk": ("approvals", "chat", "trust"),
+    "build and look": ("new", "call", "logs", "theme"),
+    "look after it": ("doctor", "stop", "install", "uninstall", "completion", "version"),
+}
+"""The commands by what people want; others are listed after them."""
+EXAMPLES = """\
 examples:
-  claude mcp add ui -- ui-mcp mcp     let Claude Code start it for this project
-  ui-mcp demo                         see the example apps in your browser
+  ui-mcp demo                         watch an agent build an app in your browser
+  ui-mcp setup                        connect the hosts on this machine to this project
   ui-mcp serve                        run it yourself: UI on port 8000, MCP on port 8001
+  ui-mcp call ui_display name=board   call a tool of the running server
 
 Run `ui-mcp COMMAND --help` for more on a command.
 """
@@ -52,7 +69,11 @@ def parse(arguments: Sequence[str], stdio: tuple[int, int] | None) -> argparse.N
     if module is not None and getattr(module, "TAKES_ALL", False):
         return argparse.Namespace(stdio=stdio, words=list(arguments[1:]), run=module.run)
     parser = parser_of_all() if module is None else _parser([module])
-    return parser.parse_args(arguments, argparse.Namespace(stdio=stdio))
+    options, unknown = parser.parse_known_args(arguments, argparse.Namespace(stdio=stdio))
+    if unknown:
+        # The parser of the command knows which options there are; argparse would ask the one above it.
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
 
 
 def parser_of_all() -> argparse.ArgumentParser:
@@ -79,23 +100,40 @@ def is_command(module: ModuleType) -> bool:
 
 def _parser(modules: Sequence[ModuleType], *, complete: bool = True) -> argparse.ArgumentParser:
     """Return the parser of these commands; an incomplete one knows their names and what they do."""
-    parser = argparse.ArgumentParser(
-        "ui-mcp", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = Parser(
+        "ui-mcp",
+        description=DESCRIPTION,
+        epilog=f"{_listed(modules)}\n{EXAMPLES}" if len(modules) > 1 else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s [-h] [-V] COMMAND ...",
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="ui-mcp")
     for module in modules:
         name = module.__name__.rpartition(".")[2]
         command = commands.add_parser(
             name,
-            help=module.HELP,
             description=module.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if complete:
             module.arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, parser=command)
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     return parser
+
+
+def _listed(modules: Sequence[ModuleType]) -> str:
+    """Return the commands in their groups, with what each is for."""
+    texts = {module.__name__.rpartition(".")[2]: module.HELP for module in modules}
+    grouped = {name for names in GROUPS.values() for name in names}
+    groups = {**GROUPS, "others": tuple(name for name in texts if name not in grouped)}
+    style = style_of()
+    lines = []
+    for title, names in groups.items():
+        known = [name for name in names if name in texts]
+        if known:
+            lines += [style.paint(f"{title}:", "bold"), *(f"    {name:11} {texts[name]}" for name in known), ""]
+    return "\n".join(lines)
 
 
 def ignore_broken_pipe() -> int:
@@ -108,4 +146,5 @@ def ignore_broken_pipe() -> int:
 def print_error(error: UiMcpError, command: str = "ui-mcp") -> None:
     """Print an error and its hint to stderr."""
     first, *rest = error.message.splitlines()
-    print(f"{command}: {first}", *rest, sep="\n  ", file=sys.stderr)
+    head = style_of(sys.stderr).paint(f"{command}:", "red")
+    print(f"{head} {first}", *rest, sep="\n  ", file=sys.stderr)

@@ -9,7 +9,7 @@ from ui_mcp.jsonrpc.messages import SERVER_KEY
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.mcp_client import shapes
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
-from ui_mcp.toolkit.tool import Annotations, Relayed, Tool, ToolResult
+from ui_mcp.toolkit.tool import Annotations, Relayed, Text, Tool, ToolResult
 
 MAX_NOTES = 20
 _TOOL_FIELDS = {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
@@ -136,6 +136,18 @@ def prompt(entry: JsonObject, note: Note) -> JsonObject:
         MalformedError: it has no usable name, URI or schema.
     """
     return _conforming(shapes.PROMPT, entry, note)
+
+
+def text_of(result: ToolResult) -> str:
+    """Return the text of a result."""
+    texts = []
+    for content in result.content:
+        match content:
+            case Text(text):
+                texts.append(text)
+            case Relayed(block) if block.get("type") == "text":
+                texts.append(str(block.get("text")))
+    return "\n".join(texts)
 
 
 def tool_result(body: JsonObject) -> ToolResult:

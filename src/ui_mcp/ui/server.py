@@ -71,7 +71,7 @@ def prepare(base_dir: str, flags: JsonObject, environment: Mapping[str, str] | N
         raise ConfigError(f"cannot use base_dir {base_dir}: {reason(error)}", base_dir=base_dir) from error
     config = settings.load(workspace.config_file, flags=flags, environment=environment)
     for key in settings.unknown_keys(workspace.config_file):
-        _log.warning("%s: unknown setting %s is ignored", workspace.config_file, key)
+        _log.warning("%s: ignored unknown setting %s", workspace.config_file, key)
     stop_file()
     _unless_linked(partial(_make_log, workspace, "mcp.log"))
     _unless_linked(partial(to_file, workspace.log / "mcp.log"))

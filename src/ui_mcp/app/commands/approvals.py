@@ -23,6 +23,8 @@ from ui_mcp.storage.database import file_of
 from ui_mcp.validation import to_json
 from ui_mcp.workspace import Workspace
 
+NOTHING = "Nothing is pending."
+
 
 @dataclass(frozen=True, slots=True)
 class ApprovalCommand:
@@ -70,6 +72,8 @@ def _approvals_of(workspace: Workspace) -> str:
 def act(place: str, command: ApprovalCommand) -> list[str]:
     """Run a command on the store at `place` and return the lines to print."""
     if (file := file_of(place)) is not None and not file.is_file():
+        if command.action == "list":
+            return [NOTHING]  # no gateway has asked for anything yet
         raise ConfigError(f"There is no approvals store {place}\nName the gateway's store with --store.")
     with closing(open_store(place)) as store:
         return anyio.run(_act, store, command)
@@ -79,7 +83,7 @@ async def _act(store: ApprovalStore, command: ApprovalCommand) -> list[str]:
     service = ApprovalService(store)
     match command.action:
         case "list":
-            return [_line(row) for row in await service.pending()] or ["Nothing is pending."]
+            return [_line(row) for row in await service.pending()] or [NOTHING]
         case "rules":
             rules = await store.rules()
             texts = [f"{number}: {dumps(to_json(rule))}" for number, rule in rules]

@@ -10,7 +10,8 @@ import anyio
 from ui_mcp.app.tour.feed import Entry, Feed
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
-from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult
+from ui_mcp.mcp_client.parsing import text_of
+from ui_mcp.toolkit.tool import Call, ToolResult
 
 APP = "trip"
 VIEW = "viewdefs/Trip.DEFAULT.html"
@@ -128,15 +129,3 @@ def part(name: str) -> str:
 def before(path: str, place: str, name: str) -> JsonObject:
     """Return the change that puts a part before the text `place` of a file."""
     return {"path": path, "old": place, "new": f"{part(name)}{place}"}
-
-
-def text_of(result: ToolResult) -> str:
-    """Return the text of a result, as the client received it."""
-    texts = []
-    for content in result.content:
-        match content:
-            case Text(text):
-                texts.append(text)
-            case Relayed(block) if block.get("type") == "text":
-                texts.append(str(block.get("text")))
-    return "\n".join(texts)

@@ -12,6 +12,7 @@ from ui_mcp.cli.doctor.findings import Finding, Health
 from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run as run_async
+from ui_mcp.terminal_style import style_of
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ else:
 
 HELP = "report what is installed, what is missing and how to fix it"
 SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
+COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,9 +43,9 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(dumps({"ok": code == 0, "findings": [finding.json() for finding in found]}))
         return code
-    width = max(len(finding.name) for finding in found)
+    width, style = max(len(finding.name) for finding in found), style_of()
     for finding in found:
-        print(f"{SIGNS[finding.health]}  {finding.name:{width}}  {finding.text}")
+        print(f"{style.paint(SIGNS[finding.health], COLOURS[finding.health])}  {finding.name:{width}}  {finding.text}")
         if finding.fix:
             print(f"{'':{width + 11}}→ {finding.fix}")
     counts = [sum(finding.health is health for finding in found) for health in (Health.PROBLEM, Health.NOTE)]

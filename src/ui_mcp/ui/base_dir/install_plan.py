@@ -56,7 +56,11 @@ def with_directory(source: Path, workspace: Workspace) -> bytes:
 def _tree(source: Path, target: Path) -> Iterator[tuple[Path, Path]]:
     for file in sorted(source.rglob("*")):
         if file.is_file() and not file.name.startswith((".", "__pycache__")):
-            yield file, target / file.relative_to(source)
+            yield file, (target / file.relative_to(source)).with_name(DOTTED.get(file.name, file.name))
+
+
+DOTTED = {"gitignore": ".gitignore"}
+"""Files that git or a build would obey if they had their names in our own source."""
 
 
 class Action(Enum):

@@ -271,6 +271,24 @@ def write_guidance(workspace: Workspace) -> list[str]:
     return changed
 
 
+def remove_guidance(workspace: Workspace) -> None:
+    """Take our section out of the person's files, and delete our rule for Cursor."""
+    for file in (workspace.project / name for name in ("AGENTS.md", "GEMINI.md")):
+        if file.is_file() and not file.is_symlink():
+            _write(file, without_section(file.read_text(encoding="utf-8")))
+    rule = workspace.project / ".cursor" / "rules" / "ui-mcp.mdc"
+    text = RULE + SECTION.format(base=workspace.name_of(workspace.base))
+    if rule.is_file() and not rule.is_symlink() and rule.read_text(encoding="utf-8") == text:
+        rule.unlink()
+
+
+def without_section(present: str) -> str:
+    """Return a text without our section; pure."""
+    before, begin, rest = present.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return before.rstrip("\n") + "\n" * bool(before.strip()) + after.lstrip("\n") if begin and end else present
+
+
 def with_section(present: str, section: str) -> str:
     """Return a text with our section: in its place if it has one, else at the end; pure."""
     block = f"{BEGIN}\n{section}{END}\n"

@@ -339,6 +339,7 @@ class SessionRegistry:
         for file in files:
             if file.path.suffix == ".lua" and file.path.exists():  # code of a deleted file stays loaded
                 await self.notify_all_sessions(Op.RELOAD, str(file.path))
+        _log.info("reloaded %s", ", ".join(self._workspace.name_of(file.path) for file in files))
         reloaded = await to_thread.run_sync(self._viewdefs.reload, viewdefs)
         if reloaded.bundle is not None:
             await self.notify_all_sessions(Op.VIEWDEFS, reloaded.bundle)
