@@ -41,9 +41,9 @@ def test_a_rollback_restores_every_file_and_a_second_one_undoes_it(kept: Checkpo
     (app / "viewdefs" / "New.DEFAULT.html").write_text("new")
     changed = contents(app)
 
-    assert kept.roll_back(1) == "Rolled back to checkpoint: start"
+    assert kept.roll_back(1)[0] == "Rolled back to checkpoint: start"
     assert contents(app) == before
-    assert kept.roll_back() == "Undid the last rollback"
+    assert kept.roll_back()[0] == "Undid the last rollback"
     assert contents(app) == changed
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints of an app's files: save, list, compare and restore, in `.ui-mcp/checkpoints/APP/`."""
+"""Checkpoints of an app's files and state: save, list, compare and restore, in `.ui-mcp/checkpoints/APP/`."""
 
 import json
 import re
@@ -6,8 +6,10 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
+from ui_mcp.account_seal import is_sealed, seal
 from ui_mcp.errors import NotFoundError
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.ui.app_files import (
@@ -32,6 +34,8 @@ class Checkpoint:
     files: Mapping[str, str]
     """Path in the app's directory → SHA-256 of the contents."""
     baseline: bool = False
+    state: str = ""
+    """SHA-256 of the app's state; empty if it was not kept."""
 
 
 class Checkpoints:
@@ -49,12 +53,13 @@ class Checkpoints:
         self._contents = KeptContents(workspace, "checkpoints", app)
         self._store = self._contents.folder
 
-    def save(self, message: str = "") -> str:
-        """Keep the present files, unless nothing changed since the newest checkpoint."""
+    def save(self, message: str = "", state: bytes = b"") -> str:
+        """Keep the present files and the app's state, unless nothing changed since the newest checkpoint."""
         present, known = present_files(self._folder), self._all()
-        if known and digests(present) == dict(known[0].files):
+        same_state = known and (not state or sha256(state).hexdigest() == known[0].state)
+        if same_state and digests(present) == dict(known[0].files):
             return "No changes to checkpoint"
-        self._add(message or "checkpoint", present)
+        self._add(message or "checkpoint", present, state)
         return f"Saved checkpoint: {message or 'checkpoint'}"
 
     def baseline(self) -> str:
@@ -90,22 +95,26 @@ class Checkpoints:
             lines = [*lines[:MAX_DIFF_LINES], f"… {len(lines) - MAX_DIFF_LINES} more lines"]
         return "\n".join(lines) or f"No changes since checkpoint {number}"
 
-    def roll_back(self, number: int | None = None) -> str:
-        """Restore a checkpoint; without a number, undo the last restore, or else restore the newest checkpoint."""
+    def roll_back(self, number: int | None = None, state: bytes = b"") -> tuple[str, bytes]:
+        """Restore the files of a checkpoint; without a number, undo the last restore, or else restore the newest one.
+
+        `state` is the app's present one. Return what was done, and the state that belongs to the files, if it was kept.
+        """
         undo = self._read(self._store / "undo.json")
         target = undo if number is None and undo else self._numbered(number or 1)
         wanted = {
             path: self._contents.get(digest) for path, digest in target.files.items()
         }  # all, before anything changes
         present = present_files(self._folder)
-        self._write("undo.json", "undo", present)
+        self._write("undo.json", "undo", present, state)
+        kept = self._contents.get(target.state) if target.state else b""
         for path, content in wanted.items():
             if present.get(path) != content:
                 require_no_link(self._folder, path)
                 write_atomic(self._folder / path, content)
         for path in present.keys() - wanted.keys():
             (self._folder / path).unlink(missing_ok=True)
-        return "Undid the last rollback" if target is undo else f"Rolled back to checkpoint: {target.message}"
+        return "Undid the last rollback" if target is undo else f"Rolled back to checkpoint: {target.message}", kept
 
     def _saved(self) -> list[Checkpoint]:
         return [one for one in self._all() if not one.baseline]
@@ -123,16 +132,21 @@ class Checkpoints:
             raise NotFoundError(f"Checkpoint {number} not found: {self._app} has 1 to {len(known)}, 1 is the newest")
         return known[number - 1]
 
-    def _add(self, message: str, files: Mapping[str, bytes], *, baseline: bool = False) -> None:
+    def _add(self, message: str, files: Mapping[str, bytes], state: bytes = b"", *, baseline: bool = False) -> None:
         last = max((int(file.stem) for file in self._store.glob("[0-9]*.json") if file.stem.isdigit()), default=0)
-        self._write(f"{last + 1:06}.json", message, files, baseline=baseline)
+        self._write(f"{last + 1:06}.json", message, files, state, baseline=baseline)
 
-    def _write(self, name: str, message: str, files: Mapping[str, bytes], *, baseline: bool = False) -> None:
+    def _write(
+        self, name: str, message: str, files: Mapping[str, bytes], state: bytes = b"", *, baseline: bool = False
+    ) -> None:
         self._contents.make()
+        kept = self._contents.put(state) if state else ""
         for content in files.values():
             self._contents.put(content)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         record = {"message": " ".join(message.split()), "ts": now, "baseline": baseline, "files": digests(files)}
+        if kept:  # functions are in it, so one that came with a repository does not count
+            record |= {"state": kept, "seal": seal("checkpoint", self._app, kept)}
         # Last, so that a checkpoint that is listed has all its contents.
         write_atomic(self._store / name, json.dumps(record).encode(), mode=PRIVATE)
 
@@ -142,7 +156,10 @@ class Checkpoints:
             record = json.loads(file.read_bytes())
             files = {str(path): str(digest) for path, digest in record["files"].items()}
             whole = all(is_plain(path) and _DIGEST.fullmatch(digest) for path, digest in files.items())
-            known = Checkpoint(str(record["message"]), str(record["ts"]), files, bool(record["baseline"]))
+            kept = str(record.get("state", ""))
+            ours = kept and is_sealed(record.get("seal"), "checkpoint", self._app, kept)
+            message, ts, baseline = str(record["message"]), str(record["ts"]), bool(record["baseline"])
+            known = Checkpoint(message, ts, files, baseline, kept if ours else "")
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         return known if whole else None

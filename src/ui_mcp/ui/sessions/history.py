@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from ui_mcp.errors import NotFoundError, RefusedError
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.lua_runtime.interface import Reply, raise_for_fault
 from ui_mcp.ui.state.acts import Act, kind_of
+from ui_mcp.ui.state.part import with_part
 from ui_mcp.ui.state.patch import Undoing, difference
 from ui_mcp.ui.state.records import Record, State
 from ui_mcp.ui.state.undo import UndoStacks
@@ -108,6 +109,19 @@ class History:
             now, wanted = await journal.state_at(last), await journal.state_at(step)
             await self._apply(now, wanted, Act(author, f"Return to step {step}"))
         return Undone(step, f"Return to step {step}", ())
+
+    async def replace_part(self, records: bytes, name: str, author: str, label: str) -> None:
+        """Give the app with this global a state that `part_of` has taken out; a step that can be undone.
+
+        Raises:
+            StateStoreError: the present state cannot be read.
+        """
+        part = State()
+        part.apply(loads(records))
+        async with self._lock:
+            last = await self._flush_locked()
+            now = await self._saving().journal.state_at(last)
+            await self._apply(now, with_part(now, part, name), Act(author, label))
 
     async def state_at(self, step: int | None = None) -> State:
         """Return the state after a step, the last one unless it is named.

@@ -35,6 +35,8 @@ steps of their own. Changes of a larger one may share a step."""
 RETRY_SECONDS = 5.0
 WHOLE_CHARACTERS = 1_000_000
 """Changes after which the whole state is written again, so that a restoration has little to add up."""
+WHOLE_STEPS = 2000
+"""Likewise the number of steps, if their changes are worth it."""
 HELD_CHARACTERS = 32_000_000
 """Changes that wait for a store that fails; beyond it they are dropped and the whole state is written later."""
 
@@ -78,6 +80,7 @@ class StateJournal:
         self._seq = 0
         self._whole_size = 0
         self._since_whole = 0
+        self._steps = 0
         self._held: list[Entry] = []
         self._touched = anyio.Event()
         self._writing = anyio.Lock()
@@ -238,10 +241,12 @@ class StateJournal:
         self._seq += 1
         self._held.append(Entry(self._seq, time.time(), self.whole, body, act.author, act.app, act.label, act.undoes))
         if self.whole:
-            self._whole_size, self._since_whole = len(body), 0
+            self._whole_size, self._since_whole, self._steps = len(body), 0, 0
         else:
             self._since_whole += len(body)
-        self.whole = self._since_whole > max(WHOLE_CHARACTERS, 2 * self._whole_size)
+            self._steps += 1
+        many = self._steps >= WHOLE_STEPS and self._since_whole > self._whole_size // 2
+        self.whole = many or self._since_whole > max(WHOLE_CHARACTERS, 2 * self._whole_size)
         if sum(len(entry.body) for entry in self._held) > HELD_CHARACTERS + self._whole_size:
             self._held.clear()
             self.whole = True

@@ -144,23 +144,23 @@ class Undoing:
             number
             for table in found.tables.values()
             for entry in table.fields.values()
-            for number in _references(*entry)
+            for number in references(*entry)
         ]
-        waiting += [number for cell in found.cells.values() for number in _references(*cell[2:])]
-        waiting += [number for timer in found.timers.values() for number in _references(*timer[2:])]
+        waiting += [number for cell in found.cells.values() for number in references(*cell[2:])]
+        waiting += [number for timer in found.timers.values() for number in references(*timer[2:])]
         while waiting:
             number = waiting.pop()
             if number in found.tables or number in found.functions or number in found.cells:
                 continue
             if number in self._before.tables:
                 table = found.tables[number] = self._before.tables[number]
-                waiting += _references(table.meta, *(part for entry in table.fields.values() for part in entry))
+                waiting += references(table.meta, *(part for entry in table.fields.values() for part in entry))
             elif number in self._before.functions:
                 function = found.functions[number] = self._before.functions[number]
                 waiting += function[6::2]
             elif number in self._before.cells:
                 found.cells[number] = self._before.cells[number]
-                waiting += _references(*self._before.cells[number][2:])
+                waiting += references(*self._before.cells[number][2:])
 
 
 def _same_field(one: tuple[Any, Any] | None, other: tuple[Any, Any] | None) -> bool:
@@ -169,7 +169,8 @@ def _same_field(one: tuple[Any, Any] | None, other: tuple[Any, Any] | None) -> b
     return same(one[1], other[1])
 
 
-def _references(*values: Any) -> list[int]:
+def references(*values: Any) -> list[int]:
+    """Return the numbers of the nodes that recorded values refer to."""
     return [value["n"] for value in values if isinstance(value, dict) and "n" in value]
 
 

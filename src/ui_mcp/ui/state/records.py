@@ -55,7 +55,15 @@ class State:
         self.roots: dict[str, Record] = {}
         self.displayed: Record | None = None
         self._files: dict[str, Record] = {}
-        self._globals: Record | None = None
+        self.globals: Record | None = None
+
+    def __contains__(self, number: int) -> bool:
+        return number in self.tables or number in self.functions or number in self.cells
+
+    @property
+    def globals_number(self) -> int | None:
+        """The number of the table of globals."""
+        return self.globals[1] if self.globals is not None else None
 
     def apply(self, records: Iterable[Record]) -> None:
         """Add records; unknown kinds are of a newer version and left out."""
@@ -92,7 +100,7 @@ class State:
             case ["k", name, _]:
                 self.roots[name] = record
             case ["g", _]:
-                self._globals = record
+                self.globals = record
             case ["v", _]:
                 self.displayed = record
             case ["w", handle]:
@@ -102,7 +110,7 @@ class State:
 
     def records(self) -> Iterator[Record]:
         """Return records that have this sum, without detours."""
-        yield from (one for one in (self._globals, self.displayed) if one is not None)
+        yield from (one for one in (self.globals, self.displayed) if one is not None)
         for known in (self.prototypes, self._files, self.roots, self.timers, self.functions, self.cells):
             yield from known.values()
         yield from (table.record(number) for number, table in self.tables.items())

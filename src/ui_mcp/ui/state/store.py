@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS state_segments (
 """
 _COLUMNS = "seq, at, whole, body, author, app, label, undoes, seal"
 HISTORY_BYTES = 12_000_000
+_LAST = 2**31 - 1
 
 
 def _failed(failure: Failure, message: str, **details: object) -> StateStoreError:
@@ -140,8 +141,8 @@ class StateStore:
         Raises:
             StateStoreError: it cannot be read.
         """
-        entries = await self._rows(session)
-        if not entries or entries[0].seq > seq:
+        entries = await self._rows(session, seq)
+        if not entries:
             entries = [
                 one for part in await self._segments(session, "first <= ? AND last >= ?", (seq, seq)) for one in part
             ]
@@ -196,10 +197,12 @@ class StateStore:
     def close(self) -> None:
         self._database.close()
 
-    async def _rows(self, session: str) -> list[Entry]:
+    async def _rows(self, session: str, last: int = _LAST) -> list[Entry]:
+        """Return the rows from the whole state before a step up to it."""
         rows = await self._database.rows(
-            f"SELECT {_COLUMNS} FROM state_journal WHERE session = ? ORDER BY seq",  # noqa: S608
-            (session,),
+            f"SELECT {_COLUMNS} FROM state_journal WHERE session = ? AND seq <= ? AND seq >= (SELECT max(seq) "  # noqa: S608
+            "FROM state_journal WHERE session = ? AND seq <= ? AND whole = 1) ORDER BY seq",
+            (session, last, session, last),
         )
         return await to_thread.run_sync(self._usable, session, rows)
 
