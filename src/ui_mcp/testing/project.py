@@ -6,8 +6,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from anyio import to_thread
+
 from ui_mcp.config import Config
 from ui_mcp.testing.browser import Browser, open_page
+from ui_mcp.ui.sessions import session_file
 from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.sessions.session import Session
 from ui_mcp.validation import read
@@ -51,5 +54,22 @@ async def open_app(app: Path, folder: Path, config: Config | None = None) -> Asy
     async with open_sessions(make_workspace(folder, app), config) as sessions:
         session = sessions.get("1")
         await session.display(app.name)
+        async with open_page(session) as browser:
+            yield OpenApp(session, browser)
+
+
+@asynccontextmanager
+async def open_session_file(file: Path, folder: Path, config: Config | None = None) -> AsyncIterator[OpenApp]:
+    """Continue a session that `ui-mcp session export` wrote, and open a page on it; `folder` is an empty directory.
+
+    Raises:
+        InvalidArgumentsError: it is no such file.
+    """
+    found = await to_thread.run_sync(session_file.read, file)
+    workspace = make_workspace(folder)
+    await to_thread.run_sync(found.unpack, workspace)
+    async with open_sessions(workspace, config) as sessions:
+        session = sessions.get("1")
+        await session.bring(found.records)
         async with open_page(session) as browser:
             yield OpenApp(session, browser)

@@ -29,6 +29,7 @@ def keep(folder: Path, copy: Path) -> None:
 async def test_every_session_goes_on_with_its_number_visitors_events_and_state(
     workspace: Workspace, tmp_path: Path
 ) -> None:
+    workspace.state_dir.mkdir(parents=True, exist_ok=True)
     copy = tmp_path / "as the killed server left it"
     async with open_sessions(workspace, records=SessionRecords(workspace.state_dir)) as sessions:
         second, third = await sessions.create(), await sessions.create()
@@ -49,6 +50,7 @@ async def test_every_session_goes_on_with_its_number_visitors_events_and_state(
 
 
 async def test_a_server_that_does_not_continue_forgets_them(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.state_dir.mkdir(parents=True, exist_ok=True)
     copy = tmp_path / "left"
     async with open_sessions(workspace, records=SessionRecords(workspace.state_dir)) as sessions:
         await sessions.create()
