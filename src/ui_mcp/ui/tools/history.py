@@ -16,7 +16,7 @@ class HistoryArgs:
     """Which part of the history."""
 
     limit: Annotated[int, Limit(ge=1, le=200)] = 20
-    before: Annotated[int | None, "Older than this step."] = None
+    before: int | None = None
     session_id: Annotated[str, Named("sessionId")] = "1"
 
 
