@@ -26,7 +26,7 @@ GROUPS = {
     "connect agents": ("setup", "mcp", "token", "agent", "attach", "nlui"),
     "decide and talk": ("approvals", "chat", "trust"),
     "build and look": ("new", "call", "logs", "theme"),
-    "look after it": ("doctor", "stop", "install", "uninstall", "completion", "version"),
+    "look after it": ("doctor", "stop", "session", "install", "uninstall", "completion", "version"),
 }
 """The commands by what people want; others are listed after them."""
 EXAMPLES = """\
