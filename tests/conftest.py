@@ -63,8 +63,6 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if config.getoption("quick") else "ci")
     if config.getoption("quick"):
         config.addinivalue_line("filterwarnings", "error")
-        # The collector tells of an unclosed socket later, in the middle of a test that has nothing to do with it.
-        config.addinivalue_line("filterwarnings", "default::ResourceWarning")
     # Servers that clients share end with the last client, instead of seconds later.
     os.environ.setdefault("UI_LINGER", "0")
 
