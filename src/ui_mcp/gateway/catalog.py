@@ -16,7 +16,7 @@ from ui_mcp.toolkit.tool import Call, ToolResult
 
 if TYPE_CHECKING:
     from ui_mcp.gateway.search.index import Index
-    from ui_mcp.gateway.search.vectors import VectorCache, token_vectors
+    from ui_mcp.gateway.search.vectors import token_vectors
 else:
     Index = lazy("ui_mcp.gateway.search.index:Index")
     token_vectors = lazy("ui_mcp.gateway.search.vectors:token_vectors")
@@ -24,18 +24,20 @@ else:
 _log = logger("gateway")
 T = TypeVar("T")
 _MAX_INSTRUCTIONS = 2_000
+BuildIndex = Callable[[Sequence[Entry]], "Index"]
+"""Builds the search index of all tools; called in a worker thread."""
 
 
 class Catalog:
     """The tools of every source; the routing table is rebuilt lazily after a source has changed."""
 
-    def __init__(self, changed: Callable[[], None] = lambda: None, vector_cache: "VectorCache | None" = None) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None, build_index: "BuildIndex | None" = None) -> None:
         self._sources: dict[str, Source] = {}
         self._internal: list[Source] = []
         self._table: dict[str, tuple[Entry, Source]] | None = None
         self._index: Index | None = None
         self._indexing = anyio.Lock()
-        self._vector_cache = vector_cache
+        self._build_index = build_index or _index_without_cache
         self._changed = changed
 
     def add(self, source: Source) -> None:
@@ -62,6 +64,10 @@ class Catalog:
         """Drop the routing table and the search index, and notify listeners that the tool list changed."""
         self._table = self._index = None
         self._changed()
+
+    def index_again(self) -> None:
+        """Build the search index anew with the next search, from the same tools."""
+        self._index = None
 
     def source(self, name: str) -> Source | None:
         return self._sources.get(name)
@@ -94,7 +100,7 @@ class Catalog:
             while (index := self._index) is None:
                 table = self._routes()
                 offered = [entry for entry in self.entries() if not entry.tool.app_only]
-                built = await anyio.to_thread.run_sync(_built_index, offered, self._vector_cache)
+                built = await anyio.to_thread.run_sync(self._build_index, offered)
                 if self._table is table:  # the tools did not change meanwhile
                     self._index = built
         return index
@@ -157,8 +163,8 @@ class Catalog:
         return self._table
 
 
-def _built_index(entries: Sequence[Entry], cache: "VectorCache | None") -> "Index":
-    return Index(entries, token_vectors(), cache)
+def _index_without_cache(entries: Sequence[Entry]) -> "Index":
+    return Index(entries, token_vectors())
 
 
 async def _contained(source: Source, work: Awaitable[T]) -> T:

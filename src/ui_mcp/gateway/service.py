@@ -1,6 +1,6 @@
 """GatewayService: sources, policy and approvals, started and stopped as one."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import field, replace
 from functools import cached_property, partial
@@ -34,7 +34,6 @@ from ui_mcp.gateway.policy import Policy, Verdict
 from ui_mcp.gateway.results import ResultStore
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.gateway.search.index import SearchHistory
-from ui_mcp.gateway.search.vectors import VectorCache
 from ui_mcp.gateway.source import Entry, Health
 from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
@@ -49,11 +48,13 @@ if TYPE_CHECKING:
     from ui_mcp.gateway.scripts.requests import Services
     from ui_mcp.gateway.scripts.runs import ScriptRuns
     from ui_mcp.gateway.scripts.store import ScriptStore
-    from ui_mcp.gateway.search.index import Hit
+    from ui_mcp.gateway.search.builder import IndexBuilder
+    from ui_mcp.gateway.search.index import Hit, Index
     from ui_mcp.gateway.sign_ins import SignIns
     from ui_mcp.oauth.account import Account
     from ui_mcp.oauth.metadata import Challenge
 else:
+    IndexBuilder = lazy("ui_mcp.gateway.search.builder:IndexBuilder")
     SignIns = lazy("ui_mcp.gateway.sign_ins:SignIns")
     Services = lazy("ui_mcp.gateway.scripts.requests:Services")
     ScriptRuns = lazy("ui_mcp.gateway.scripts.runs:ScriptRuns")
@@ -99,7 +100,7 @@ class GatewayService:
         self.masker.add(context.secrets)
         self.announcements = context.announcements
         self._notices = ListNotices(self.announcements)
-        self.catalog = Catalog(self._catalog_changed, VectorCache(context.cache / "search-vectors.bin"))
+        self.catalog = Catalog(self._catalog_changed, self._build_index)
         self._searches = SearchHistory()
         self.results = ResultStore(context.data / "results")
         self.store = open_store(settings.approvals_in(context.data))
@@ -183,6 +184,13 @@ class GatewayService:
         """Run a function in the background while the gateway runs."""
         if self._tasks is not None:
             self._tasks.start_soon(work)
+
+    def _build_index(self, entries: Sequence[Entry]) -> "Index":
+        return self._index_builder.build(entries)
+
+    @cached_property
+    def _index_builder(self) -> "IndexBuilder":
+        return IndexBuilder(self.context.cache, self.settings.catalogue.search_model, self.catalog.index_again)
 
     @cached_property
     def sign_ins(self) -> "SignIns":

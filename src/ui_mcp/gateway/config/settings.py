@@ -251,6 +251,8 @@ class CatalogueSettings(Part):
     tool_budget: Annotated[int, Limit(ge=500)] = 4_000
     page_size: Annotated[int, Limit(ge=0)] = 0
     extra_tools: bool = True
+    search_model: str = ""
+    """A folder with a sentence model (model.safetensors, vocab.txt) for search; "off" ignores an installed one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from operator import itemgetter
 
-from ui_mcp.gateway.search.vectors import TokenVectors, VectorCache, VectorIndex
+from ui_mcp.gateway.search.vectors import Embedder, VectorCache, VectorIndex
 from ui_mcp.gateway.search.words import (
     DELETING,
     STEMMED_VERBS,
@@ -31,8 +31,11 @@ _USEFUL = frozenset({"policy_allow", "user_approve", "user_approve_edited"})
 _WEIGHTS = {"name": 3.0, "path": 2.0, "tag": 1.0, "title": 3.0, "description": 0.7, "parameter": 0.35}
 _BM25_B = 0.6
 _BM25_K = 1.4
-_WORDS_SHARE = 0.55
-"""How much of a score comes from words; the rest comes from meaning. Tuned on half of public data sets."""
+_SHARES = ((1.0,), (0.55, 0.45), (0.55, 0.3, 0.15))
+"""How much of a score comes from words, static vectors and a sentence model, by how many meanings there are.
+
+Tuned on half of public data sets.
+"""
 _WHOLE_FIRST = 5
 """Of a task of several clauses: how many hits the task as a whole decides, before the best one of each clause."""
 _SPARE = 20
@@ -80,11 +83,31 @@ class _Shape:
     deletes: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The directions of all entries' texts, and what finds that of a query."""
+
+    embedder: Embedder
+    index: VectorIndex
+
+    @staticmethod
+    def of(embedder: Embedder, texts: Sequence[str], cache: VectorCache | None = None) -> "Meaning":
+        rows = cache.rows(embedder, texts) if cache else [embedder.embed(text) for text in texts]
+        return Meaning(embedder, VectorIndex(rows, embedder.dimensions))
+
+    def cosines(self, query: str) -> list[float]:
+        return self.index.similarities(self.embedder.embed(query))
+
+
 class Index:
     """Built once per catalog; without vectors it searches by words only."""
 
     def __init__(
-        self, entries: Sequence[Entry], vectors: TokenVectors | None = None, cache: VectorCache | None = None
+        self,
+        entries: Sequence[Entry],
+        vectors: Embedder | None = None,
+        cache: VectorCache | None = None,
+        sentences: Meaning | None = None,
     ) -> None:
         self._entries = entries
         self._shapes = [_shape(entry) for entry in entries]
@@ -97,12 +120,8 @@ class Index:
             for word, weight in bag.items():
                 self._postings[word].append((number, weight * (_BM25_K + 1) / (weight + norm)))
         self._fit_by_verb: dict[tuple[Verb | None, bool], list[float]] = {}
-        self._vectors = vectors
-        self._meanings: VectorIndex | None = None
-        if vectors is not None:
-            texts = [meaning_text(entry) for entry in entries]
-            rows = cache.rows(vectors, texts) if cache else [vectors.embed(text) for text in texts]
-            self._meanings = VectorIndex(rows, vectors.dimensions)
+        own = [Meaning.of(vectors, [meaning_text(entry) for entry in entries], cache)] if vectors is not None else []
+        self._meanings = [*own, *([sentences] if sentences is not None else [])]
 
     def search(
         self,
@@ -150,23 +169,15 @@ class Index:
         by_words = self._word_scores(query)
         best = max(by_words.values(), default=0.0)
         scores = {number: score / best for number, score in by_words.items()} if best else {}
-        if self._meanings is None or self._vectors is None:
-            return scores
-        cosines = self._meanings.similarities(self._vectors.embed(query))
-        mean = sum(cosines) / len(cosines) if cosines else 0.0
-        span = max(cosines, default=0.0) - mean
-        if span <= 0:
-            return scores
-        fits = self._fits(query_verb(query), harmless=not asks_to_delete(query))
-        share = (1 - _WORDS_SHARE) / span
-        near = {
-            number: share * (cosine - mean) * fit
-            for number, (cosine, fit) in enumerate(zip(cosines, fits, strict=True))
-            if cosine > mean
-        }
-        for number, score in scores.items():
-            near[number] = near.get(number, 0.0) + _WORDS_SHARE * score
-        return near
+        of_words, *of_meanings = _SHARES[len(self._meanings)]
+        fits = self._fits(query_verb(query), harmless=not asks_to_delete(query)) if self._meanings else []
+        found = {number: of_words * score for number, score in scores.items()}
+        for meaning, part in zip(self._meanings, of_meanings, strict=True):
+            near = _nearness(meaning.cosines(query), fits, part)
+            for number, score in found.items():
+                near[number] = near.get(number, 0.0) + score
+            found = near
+        return found
 
     def _fits(self, verb: Verb | None, *, harmless: bool) -> list[float]:
         """Return a factor per entry for an action other than the requested one: vectors hardly tell verbs apart."""
@@ -212,6 +223,17 @@ class Index:
         if "deprecated" in entry.tool.description[:14]:
             score *= 0.5
         return score / (1 + 0.04 * shape.depth)
+
+
+def _nearness(cosines: Sequence[float], fits: Sequence[float], share: float) -> dict[int, float]:
+    """Return the entries that are nearer than the mean, from 0 to `share`, times how well their action fits."""
+    mean = sum(cosines) / len(cosines) if cosines else 0.0
+    span = max(cosines, default=0.0) - mean
+    if span <= 0:
+        return {}
+    scale = share / span
+    pairs = enumerate(zip(cosines, fits, strict=True))
+    return {number: scale * (cosine - mean) * fit for number, (cosine, fit) in pairs if cosine > mean}
 
 
 def _verb_factor(entry: Entry, shape: _Shape, verb: Verb) -> float:

@@ -9,6 +9,7 @@ import math
 import re
 import sys
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -16,6 +17,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from operator import mul
 from pathlib import Path
+from typing import Protocol
 
 from ui_mcp.files import PRIVATE, write_atomic
 from ui_mcp.log import logger
@@ -30,6 +32,8 @@ _ROW_SCALE = 508
 """A component of a unit vector is stored as a multiple of 1/508, cut at a quarter of the length."""
 _QUERY_LEVELS = 8
 """A component of a query is one of -8 to 8: columns with the same factor are added before they are multiplied."""
+_BIAS = 1 << 24
+"""More than any sum of columns times their factors: 255 * 8 * 1,024 dimensions are less."""
 _MAX_TOKENS = 256
 _DIGEST = 16
 _SPACE = "\u2581"  # SentencePiece writes a space as this character
@@ -59,13 +63,7 @@ class TokenVectors:
         total = sum(map(self._lanes, ids))
         summed = array("I", total.to_bytes(self.dimensions * _LANE, sys.byteorder))
         shift = _OFFSET * len(ids)
-        centred: list[float] = [value - shift for value in summed]
-        length = math.sqrt(sum(map(mul, centred, centred))) or 1.0
-        scale = _ROW_SCALE / length
-        limit = 127 / scale
-        if max(centred) > limit or min(centred) < -limit:
-            centred = [min(max(value, -limit), limit) for value in centred]
-        return bytes([int(value * scale + _ROUNDED) for value in centred])
+        return direction([value - shift for value in summed])
 
     def _token_lanes(self, number: int) -> int:
         row = self._data[number * self.dimensions : (number + 1) * self.dimensions]
@@ -84,11 +82,31 @@ class TokenVectors:
         return tuple(ranks[piece] for piece in pieces if piece in ranks)
 
 
+def direction(vector: Sequence[float]) -> bytes:
+    """Return the direction of a vector: one byte per dimension, offset by 128."""
+    length = math.sqrt(sum(map(mul, vector, vector))) or 1.0
+    scale = _ROW_SCALE / length
+    limit = 127 / scale
+    if max(vector) > limit or min(vector) < -limit:
+        vector = [min(max(value, -limit), limit) for value in vector]
+    return bytes([int(value * scale + _ROUNDED) for value in vector])
+
+
+class Embedder(Protocol):
+    """Turns a text into its direction, one byte per dimension, offset by 128."""
+
+    dimensions: int
+    version: str
+
+    def embed(self, text: str) -> bytes: ...
+
+
 class VectorIndex:
     """The vectors of many texts, by dimension: a query multiplies each dimension of all texts at once."""
 
     def __init__(self, rows: Sequence[bytes], dimensions: int) -> None:
         self._count = len(rows)
+        self._bias = int.from_bytes(array("I", [_BIAS]).tobytes() * self._count, sys.byteorder)
         together = b"".join(rows)
         self._columns = [
             int.from_bytes(array("I", list(together[dimension::dimensions])).tobytes(), sys.byteorder)
@@ -102,20 +120,14 @@ class VectorIndex:
         if not self._count or not largest:
             return [0.0] * self._count
         factors = [round(value * _QUERY_LEVELS / largest) for value in centred]
-        plus, minus = self._weighted(factors, 1), self._weighted(factors, -1)
-        shift = _OFFSET * sum(factors)
-        scale = _ROW_SCALE * math.sqrt(sum(factor * factor for factor in factors))
-        return [(more - less - shift) / scale for more, less in zip(plus, minus, strict=True)]
-
-    def _weighted(self, factors: Sequence[int], sign: int) -> Sequence[int]:
-        """Return the sum of the columns with factors of one sign, times these, for every text."""
-        total = 0
-        for level in range(1, _QUERY_LEVELS + 1):
-            wanted = level * sign
-            total += level * sum(
-                column for factor, column in zip(factors, self._columns, strict=True) if factor == wanted
-            )
-        return array("I", total.to_bytes(self._count * _LANE, sys.byteorder))
+        by_factor: dict[int, list[int]] = defaultdict(list)
+        for factor, column in zip(factors, self._columns, strict=True):
+            by_factor[factor].append(column)
+        # The bias keeps every lane positive, so that no lane borrows from its neighbour.
+        total = self._bias + sum(factor * sum(columns) for factor, columns in by_factor.items() if factor)
+        scale = 1 / (_ROW_SCALE * math.sqrt(sum(factor * factor for factor in factors)))
+        shift = _BIAS + _OFFSET * sum(factors)
+        return [(lane - shift) * scale for lane in array("I", total.to_bytes(self._count * _LANE, sys.byteorder))]
 
 
 class VectorCache:
@@ -125,10 +137,16 @@ class VectorCache:
         self._file = file
         self._known: dict[bytes, bytes] | None = None
 
-    def rows(self, vectors: TokenVectors, texts: Sequence[str]) -> list[bytes]:
+    def has_all(self, vectors: Embedder, texts: Sequence[str]) -> bool:
+        """Return whether the vectors of all texts are known."""
+        if self._known is None:
+            self._known = self._read(vectors.dimensions)
+        return all(_key(vectors, text) in self._known for text in texts)
+
+    def rows(self, vectors: Embedder, texts: Sequence[str]) -> list[bytes]:
         """Return the vector of each text; computes and saves the missing ones."""
         known = self._known if self._known is not None else self._read(vectors.dimensions)
-        keys = [blake2b(f"{vectors.version}\0{text}".encode(), digest_size=_DIGEST).digest() for text in texts]
+        keys = [_key(vectors, text) for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         known = {key: known[key] for key in keys if key in known} | {
             key: vectors.embed(text) for key, text in missing.items()
@@ -153,6 +171,10 @@ class VectorCache:
             write_atomic(self._file, MAGIC + b"".join(key + row for key, row in known.items()), mode=PRIVATE)
         except OSError as error:
             _log.info("the vectors of the tools are not kept: %s", error)
+
+
+def _key(vectors: Embedder, text: str) -> bytes:
+    return blake2b(f"{vectors.version}\0{text}".encode(), digest_size=_DIGEST).digest()
 
 
 @cache
