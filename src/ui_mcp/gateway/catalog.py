@@ -31,7 +31,7 @@ BuildIndex = Callable[[Sequence[Entry]], "Index"]
 class Catalog:
     """The tools of every source; the routing table is rebuilt lazily after a source has changed."""
 
-    def __init__(self, changed: Callable[[], None] = lambda: None, build_index: "BuildIndex | None" = None) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None, build_index: BuildIndex | None = None) -> None:
         self._sources: dict[str, Source] = {}
         self._internal: list[Source] = []
         self._table: dict[str, tuple[Entry, Source]] | None = None
