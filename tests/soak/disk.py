@@ -16,8 +16,10 @@ from soak import fuse
 class FailingDisk:
     """A folder and the switch of the disk it lies on."""
 
-    def __init__(self, folder: Path, switch: Path) -> None:
+    def __init__(self, folder: Path, switch: Path, synced: Path) -> None:
         self.folder = folder
+        self.synced = synced
+        """Every file as it was at its last fsync."""
         self._switch = switch
         self.repair()
 
@@ -38,11 +40,11 @@ def failing_disk(around: Path) -> Iterator[FailingDisk]:
     assert Path("/dev/fuse").exists() or os.environ.get("CI") != "true", "/dev/fuse is missing"
     if not Path("/dev/fuse").exists():
         pytest.skip("/dev/fuse is missing")
-    behind, place, switch = around / "behind", around / "disk", around / "switch"
+    behind, place, switch, synced = (around / name for name in ("behind", "disk", "switch", "synced"))
     behind.mkdir()
     place.mkdir()
-    disk = FailingDisk(place, switch)
-    command = [sys.executable, fuse.__file__, str(behind), str(place), str(switch)]
+    disk = FailingDisk(place, switch, synced)
+    command = [sys.executable, fuse.__file__, str(behind), str(place), str(switch), str(synced)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "mounted\n"

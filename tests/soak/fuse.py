@@ -1,7 +1,8 @@
 """A disk that turns read-only or full while files on it are open, and back: a folder seen through the kernel's FUSE.
 
 `mount -o remount,ro` is refused while anybody writes, and a real one that failed stays so until it is unmounted.
-Run as `python fuse.py FOLDER PLACE SWITCH`: FOLDER appears at PLACE; SWITCH holds "ro", "full" or nothing.
+Run as `python fuse.py FOLDER PLACE SWITCH [SYNCED]`: FOLDER appears at PLACE; SWITCH holds "ro", "full" or nothing.
+SYNCED gets a copy of every file at its last fsync: what is left when the machine loses its power.
 """
 
 # One system call for each of the kernel's: pathlib has other names for them.
@@ -34,8 +35,9 @@ UNANSWERED = frozenset({2, 42, 36})
 class Disk:
     """The folder behind the mount; one method per kind of request."""
 
-    def __init__(self, folder: str, switch: str) -> None:
+    def __init__(self, folder: str, switch: str, synced: str = "") -> None:
         self.switch = switch
+        self.synced = synced
         self.paths = {1: folder}
         self.numbers = {folder: 1}
         self.operations: dict[int, Callable[[int, bytes], bytes]] = {
@@ -108,6 +110,8 @@ class Disk:
     def unlink(self, node: int, body: bytes) -> bytes:
         os.unlink(path := self._child(node, body))
         self._forget(path)
+        if self.synced:
+            self._synced(path).unlink(missing_ok=True)
         return b""
 
     def rmdir(self, node: int, body: bytes) -> bytes:
@@ -145,7 +149,13 @@ class Disk:
         return b""
 
     def sync(self, node: int, body: bytes) -> bytes:
-        os.fsync(unpack_from("<Q", body)[0])
+        handle = unpack_from("<Q", body)[0]
+        os.fsync(handle)
+        if self.synced and stat.S_ISREG(os.fstat(handle).st_mode):
+            copy = self._synced(self.paths[node])
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.with_name(f"{copy.name}.copying").write_bytes(Path(self.paths[node]).read_bytes())
+            copy.with_name(f"{copy.name}.copying").replace(copy)
         return b""
 
     def nothing(self, node: int, body: bytes) -> bytes:
@@ -181,12 +191,17 @@ class Disk:
             self.paths[self.numbers[path]] = path
         return ENTRY.pack(self.numbers[path], 0, 0, 0, 0, 0) + attributes(found)
 
+    def _synced(self, path: str) -> Path:
+        return Path(self.synced + path.removeprefix(self.paths[1]))
+
     def _forget(self, path: str) -> None:
         self.numbers.pop(path, None)
 
     def _move(self, old: str, new: str) -> bytes:
         os.rename(old, new)
         self._forget(new)
+        if self.synced and self._synced(old).is_file():
+            self._synced(old).replace(self._synced(new))
         for path, number in [*self.numbers.items()]:
             if path == old or path.startswith(f"{old}/"):
                 moved = new + path.removeprefix(old)
@@ -205,7 +220,7 @@ def attributes(found: os.stat_result) -> bytes:
 
 def main() -> None:
     """Mount, say so, and serve until unmounted."""
-    folder, place, switch = sys.argv[1:]
+    folder, place, switch, *synced = sys.argv[1:]
     device = os.open("/dev/fuse", os.O_RDWR)
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -213,7 +228,7 @@ def main() -> None:
         sys.exit(f"cannot mount: {os.strerror(ctypes.get_errno())}")
     print("mounted", flush=True)
     os.umask(0)
-    serve(device, Disk(str(Path(folder)), switch))
+    serve(device, Disk(str(Path(folder)), switch, *synced))
 
 
 def serve(device: int, disk: Disk) -> None:

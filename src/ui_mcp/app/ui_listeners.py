@@ -159,7 +159,8 @@ async def _open_sessions(
             send.send_nowait(text)
 
     protected = (*gateway_places(workspace, config), *configured.protected)
-    records = SessionRecords(workspace.state_dir, resumes=host.resumes)
+    durable = config.session.journal == "full"
+    records = SessionRecords(workspace.state_dir, resumes=host.resumes, durable=durable)
     server = ServerInfo(host.status, announcements, noted, protected, records)
     return await stack.enter_async_context(SessionRegistry(workspace, config, server)), receive
 

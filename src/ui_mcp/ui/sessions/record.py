@@ -1,7 +1,7 @@
 """What a server must not forget when it is killed: the ids of its sessions, their visitors, apps and queued events.
 
-Each session has a file, appended to without waiting for the disk: a killed process loses nothing of it, only a power
-failure may. It is deleted when the session ends in order.
+Each session has a file, appended to without waiting for the disk unless session.journal is full: a killed process loses
+nothing of it. It is deleted when the session ends in order.
 """
 
 import hashlib
@@ -83,8 +83,10 @@ def _seal(secret: str) -> str:
 class SessionRecord:
     """The file of one session; without one, nothing is kept."""
 
-    def __init__(self, file: Path | None = None, *, resumes: bool = False) -> None:
+    def __init__(self, file: Path | None = None, *, resumes: bool = False, durable: bool = False) -> None:
+        """`durable` waits for the disk after each fact."""
         self._file = file
+        self._durable = durable
         self._descriptor: int | None = None
         self._size = 0
         self.kept = Kept()
@@ -130,6 +132,8 @@ class SessionRecord:
             data = dumps(line).encode() + b"\n"
             with suppress(OSError):  # a full disk costs the record, not the session
                 self._size += os.write(self._descriptor, data)
+                if self._durable:
+                    os.fsync(self._descriptor)
 
     def _compact(self) -> None:
         """Write the file anew with only what still holds."""
@@ -157,9 +161,13 @@ MAX_VISITORS = 10_000
 class SessionRecords:
     """The files of all sessions of a base directory; without a folder, nothing is kept."""
 
-    def __init__(self, folder: Path | None = None, *, resumes: bool = False) -> None:
-        """`resumes`: sessions that a killed server left are continued, else their records are deleted."""
+    def __init__(self, folder: Path | None = None, *, resumes: bool = False, durable: bool = False) -> None:
+        """`resumes`: sessions that a killed server left are continued, else their records are deleted.
+
+        `durable`: they survive a power cut, too.
+        """
         self._folder = folder
+        self._durable = durable
         self._resumes = resumes
         self._left = self._find()
         if not resumes:
@@ -171,7 +179,9 @@ class SessionRecords:
         """Return the record of a session; those that were left are continued once."""
         if self._folder is None:
             return SessionRecord()
-        return SessionRecord(self._file(number), resumes=self._resumes and number in {1, *self._left})
+        return SessionRecord(
+            self._file(number), resumes=self._resumes and number in {1, *self._left}, durable=self._durable
+        )
 
     def left(self) -> list[int]:
         """Return the numbers of further sessions that a killed server left; they are to be continued now."""
