@@ -1,5 +1,6 @@
 """One UI with its recent captures and the uids it has issued."""
 
+import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -23,6 +24,8 @@ SECONDS = 5.0
 """Default time limit of one read; screenshots have three times as long."""
 BROWSE_SECONDS = 40.0
 """Time limit of an operation on a browser, which may load a page."""
+
+_ROW_PATH = re.compile(r"(.+)/([\w-]+)\[(\d+)\]")
 
 
 class Target:
@@ -61,7 +64,11 @@ class Target:
             try:
                 capture = await self._capture(request, keep=False)
             except UiNodeNotFoundError as error:
-                raise await self._not_found_error(ref, error) from error
+                row = await self._row_at(ref.path or "")
+                if row is None or ref.uid is not None:
+                    raise await self._not_found_error(ref, error) from error
+                ref = row
+                capture = await self._capture(replace(request, root=row), keep=False)
             root = next((stage.root for stage in capture.stages if stage.root is not None), None)
             await self._tell(uid for node in (root.walk() if root else ()) for uid in row_uids(node))
         if root is None:
@@ -69,6 +76,21 @@ class Target:
         if ref.uid is not None and ":" in ref.uid:
             root.record["u"] = ref.uid  # else it would be the uid of a cell that soon shows another row
         return root
+
+    async def _row_at(self, path: str) -> Ref | None:
+        """Return the row that a path means which `rowRef` gave: that of a control, then type and number of a row."""
+        found = _ROW_PATH.fullmatch(path)
+        if found is None:
+            return None
+        wanted = CaptureRequest(stage="all", depth=0, sections=frozenset({"virtualization"}), root=Ref(path=found[1]))
+        try:
+            stages = (await self._capture(wanted, keep=False)).stages
+        except UiNodeNotFoundError:
+            return None
+        control = next((stage.root for stage in stages if stage.root is not None), None)
+        if control is None or control.record.get("z", {}).get("rowType", "row") != found[2]:
+            return None
+        return Ref(f"{control.uid}:r{found[3]}")
 
     async def find(self, selector: Selector, request: CaptureRequest) -> list[Node]:
         """Return the nodes that a selector matches, in document order; rows and cells instead of their control."""

@@ -68,6 +68,15 @@ async def test_a_row_that_shows_another_item_now_is_stale(demo: Demo) -> None:
     assert failure(outcome).details["now"] == "Item 998"
 
 
+@pytest.mark.covers("IN-36", "IN-12")
+async def test_a_row_is_found_by_the_path_that_an_answer_gave(demo: Demo) -> None:
+    row = (await rows(demo, "#list"))["visibleCells"][2]["rowRef"]
+
+    found = await demo.target.node(Ref(path=row["path"]))
+
+    assert (found.uid, found.record["l"]) == (row["uid"], "Item 2")
+
+
 @pytest.mark.covers("IN-30", "IN-31", "IN-34", "IN-35")
 async def test_tables_and_trees_show_their_rows_and_columns(demo: Demo) -> None:
     await tab(demo, "Table")
