@@ -94,7 +94,7 @@ def peers() -> Path:
     if not (PEERS / "node_modules").is_dir():
         PEERS.mkdir(parents=True, exist_ok=True)
         (PEERS / "package.json").write_text("{}")
-        packages = ["@playwright/mcp", "chrome-devtools-mcp"]
+        packages = ["@playwright/mcp", "chrome-devtools-mcp", "agent-browser"]
         command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", *packages]
         subprocess.run(command, cwd=PEERS, check=True, stdout=subprocess.DEVNULL)
     return PEERS / "node_modules" / ".bin"

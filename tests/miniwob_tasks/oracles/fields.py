@@ -77,15 +77,18 @@ def enter_time(ui: Ui) -> None:
 @solves("simple-arithmetic", "simple-algebra")
 def calculate(ui: Ui) -> None:
     page = ui.look()
-    problem = page.id("math-problem").text
-    if "Solve for x" not in page.goal:
-        answer = _value(problem)
-    else:
-        left, right = problem.split("=")
-        answer = next(
-            x for x in range(-500, 500) if _value(left.replace("x", f"({x})")) == _value(right.replace("x", f"({x})"))
-        )
+    answer = calculated(page.id("math-problem").text, unknown="Solve for x" in page.goal)
     ui.do(fill(page.id("math-answer"), str(answer)), click(page.one("button", "Submit")))
+
+
+def calculated(problem: str, *, unknown: bool) -> int:
+    """Return the value of an expression, or of the unknown x in an equation."""
+    if not unknown:
+        return _value(problem)
+    left, right = problem.split("=")
+    return next(
+        x for x in range(-500, 500) if _value(left.replace("x", f"({x})")) == _value(right.replace("x", f"({x})"))
+    )
 
 
 def _value(expression: str) -> int:

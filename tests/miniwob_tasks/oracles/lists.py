@@ -30,10 +30,13 @@ def choose(ui: Ui) -> None:
 @solves("click-checkboxes-soft")
 def choose_similar(ui: Ui) -> None:
     page = ui.look()
-    groups = [group.split() for group in SYNONYMS.split(";")]
-    given = re.findall(r"similar to (.*) and click", page.goal)[0].split(", ")
-    wanted = {word for group in groups if set(group) & set(given) for word in group}
+    wanted = similar(re.findall(r"similar to (.*) and click", page.goal)[0].split(", "))
     ui.do(*(click(line) for line in page.all("input") if line.text in wanted), click(page.one("button", "Submit")))
+
+
+def similar(given: list[str]) -> set[str]:
+    groups = [group.split() for group in SYNONYMS.split(";")]
+    return {word for group in groups if set(group) & set(given) for word in group}
 
 
 @solves("choose-list", "click-scroll-list")

@@ -1,4 +1,4 @@
-"""The mail program, also where the task is told in many ways."""
+"""The mail program, also where the task is worded in many ways."""
 
 import re
 

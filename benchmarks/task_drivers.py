@@ -1,0 +1,217 @@
+"""Three tools that operate pages, driven alike: ours, playwright-mcp and agent-browser; each counts what it costs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from introspect_pages import CHROMIUM, PEERS, Server, said
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from miniwob_tasks.outline import Line, Page
+
+START = "#sync-task-cover"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Something that a tool shows: its kind, its text and how to name it."""
+
+    kind: str
+    text: str
+    ref: str
+
+
+Step = tuple[str, Node, str]
+"""`click`, `fill` or `select`, a node, and a text."""
+
+
+class Driver(Protocol):
+    """A tool that shows pages and operates them; it counts what goes through a model."""
+
+    calls: int
+    characters: int
+
+    def open(self, url: str) -> None: ...
+    def start(self) -> list[Node]: ...
+    def act(self, *steps: Step, look: bool = False) -> list[Node]: ...
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Ours:
+    """ui-mcp: several actions and what they changed in one call."""
+
+    server: Server
+    calls: int = 0
+    characters: int = 0
+
+    def open(self, url: str) -> None:
+        self.server.call("ui_browser", op="navigate", url=url, target="url")
+        self.calls = self.characters = 0
+
+    def start(self) -> list[Node]:
+        return self._perform([{"type": "click", "target": {"css": START}}], "outline")
+
+    def act(self, *steps: Step, look: bool = False) -> list[Node]:
+        actions = [_our_action(step) for step in steps]
+        return self._perform(actions, "diff" if look else None)
+
+    def close(self) -> None:
+        self.server.close()
+
+    def _perform(self, actions: list[Any], observe: str | None) -> list[Node]:
+        given = {"actions": actions, "target": "url", **({"observe": observe} if observe else {})}
+        text = self.server.call("ui_perform", **given)
+        self.calls += 1
+        self.characters += len(json.dumps(given)) + len(text)
+        page = Page.read(json.loads(text).get("observed", ""))
+        return [_our_node(line) for line in page.lines if "hidden" not in line.states]
+
+
+def _our_action(step: Step) -> dict[str, Any]:
+    kind, node, text = step
+    if kind == "click":
+        return {"type": "click", "target": node.ref}
+    return (
+        {"type": "setText", "target": node.ref, "text": text}
+        if kind == "fill"
+        else {"type": "select", "target": node.ref, "value": text}
+    )
+
+
+def _our_node(line: Line) -> Node:
+    kinds = {
+        "button": "button",
+        "a": "link",
+        "select": "select",
+        "h3[tab]": "tab",
+        "td": "cell",
+        "th": "cell",
+        "textarea": "input",
+    }
+    kind = kinds.get(line.kind, "text")
+    if line.kind == "input":
+        kind = "box" if line.states & {"checked", "unchecked"} or line.text else "input"
+    return Node(kind, line.text, line.uid)
+
+
+_ROLES = {
+    "button": "button", "textbox": "input", "spinbutton": "input", "searchbox": "input", "checkbox": "box",
+    "radio": "box", "combobox": "select", "listbox": "select", "link": "link", "tab": "tab", "cell": "cell",
+    "columnheader": "cell", "rowheader": "cell", "gridcell": "cell", "Date": "input", "InputTime": "input",
+}  # fmt: skip
+_TREE = re.compile(
+    r'^\s*- (?P<role>\w+)(?: "(?P<name>(?:\\"|[^"])*)")?(?P<marks>(?: \[[^\]]*\])*)(?:: (?P<text>.*)|:)?$'
+)
+
+
+def tree(text: str) -> list[Node]:
+    """Read an accessibility tree as both others write it."""
+    found = []
+    for line in text.splitlines():
+        # YAML quotes a line with a special character in it.
+        match = _TREE.match(re.sub(r"^(\s*- )'(.*)'(:?.*)$", r"\1\2\3", line))
+        if match is None:
+            continue
+        ref = re.search(r"ref=(\w+)", match["marks"] or "")
+        label = match["name"] or (match["text"] or "").strip('"')
+        found.append(Node(_ROLES.get(match["role"], "text"), label.replace('\\"', '"'), ref[1] if ref else ""))
+    return found
+
+
+@dataclass(slots=True)
+class Playwright:
+    """playwright-mcp: one action per call, several fields of a form in one."""
+
+    server: Server
+    calls: int = 0
+    characters: int = 0
+
+    def open(self, url: str) -> None:
+        self.server.call("browser_navigate", url=url)
+        self.calls = self.characters = 0
+
+    def start(self) -> list[Node]:
+        self._call("browser_click", element="start", target=START)
+        return self._look()
+
+    def act(self, *steps: Step, look: bool = False) -> list[Node]:
+        fields = [step for step in steps if step[0] == "fill"]
+        if len(fields) > 1:
+            entries = [
+                {"target": node.ref, "name": node.text or "field", "type": "textbox", "value": text}
+                for _, node, text in fields
+            ]
+            self._call("browser_fill_form", fields=entries)
+        for kind, node, text in steps if len(fields) < 2 else [step for step in steps if step[0] != "fill"]:
+            if kind == "click":
+                self._call("browser_click", element=node.text or node.kind, target=node.ref)
+            elif kind == "fill":
+                self._call("browser_type", element=node.text or "field", target=node.ref, text=text)
+            else:
+                values = [given for _, at, given in steps if at is node]
+                if text == values[0]:
+                    self._call("browser_select_option", element="choice", target=node.ref, values=values)
+        return self._look() if look else []
+
+    def close(self) -> None:
+        self.server.close()
+
+    def _look(self) -> list[Node]:
+        return tree(self._call("browser_snapshot"))
+
+    def _call(self, tool: str, **arguments: Any) -> str:
+        text = said(self.server.request("tools/call", {"name": tool, "arguments": arguments}))
+        self.calls += 1
+        self.characters += len(json.dumps(arguments)) + len(text)
+        return text
+
+
+@dataclass(slots=True)
+class AgentBrowser:
+    """agent-browser: a command line; several commands are one call of `batch`."""
+
+    folder: Path
+    calls: int = 0
+    characters: int = 0
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        own = {
+            "AGENT_BROWSER_EXECUTABLE_PATH": CHROMIUM,
+            "AGENT_BROWSER_ARGS": "--no-sandbox",
+            "HOME": str(self.folder),
+        }
+        self.environment = {**os.environ, **own, "AGENT_BROWSER_SESSION": f"tasks-{os.getpid()}"}
+
+    def open(self, url: str) -> None:
+        self._run("open", url)
+        self.calls = self.characters = 0
+
+    def start(self) -> list[Node]:
+        return tree(self._run("batch", f"click {START}", "snapshot"))
+
+    def act(self, *steps: Step, look: bool = False) -> list[Node]:
+        commands = []
+        for kind, node, text in steps:
+            values = [given for _, at, given in steps if at is node] if kind == "select" else [text]
+            if text == values[0]:
+                commands.append(" ".join([kind, f"@{node.ref}", *(json.dumps(value) for value in values if value)]))
+        shown = self._run("batch", *commands, *(["snapshot"] if look else []))
+        return tree(shown) if look else []
+
+    def close(self) -> None:
+        self._run("close")
+
+    def _run(self, *words: str) -> str:
+        command = [str(PEERS / "node_modules/.bin/agent-browser"), *words]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        self.calls += 1
+        self.characters += len(" ".join(words)) + len(done.stdout)
+        return done.stdout
