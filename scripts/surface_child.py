@@ -28,9 +28,10 @@ ASKED = "x-surface"
 def settings() -> dict[str, Any]:
     """Return every setting by its file. All imports of internal modules are in this function."""
     from ui_mcp.agent.models import ModelSettings
-    from ui_mcp.config import ENVIRONMENT, AccountSettings, Config
+    from ui_mcp.config import ENVIRONMENT, Config
     from ui_mcp.gateway.config.settings import GatewaySettings
     from ui_mcp.trust import WIDENING
+    from ui_mcp.ui.directories import AccountSettings
 
     project = dict(_fields(Config, ""))
     for variable, key in ENVIRONMENT.items():

@@ -17,8 +17,8 @@ from ui_mcp.fields import Before, Limit, Rules, fields_of, record_in, suggestion
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
-from ui_mcp.trust import Agreements, config_folder, widening, without
-from ui_mcp.validation import InvalidDataError, read
+from ui_mcp.trust import Agreements, widening, without
+from ui_mcp.validation import InvalidDataError, read, read_toml
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 LOCAL = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only compared, not bound
@@ -241,13 +241,6 @@ class UpdateSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
-class AccountSettings(Section):
-    """The account's own `config.toml`, in its configuration directory: what no project can set."""
-
-    directories: Annotated[tuple[str, ...], "Directories that `ui_configure` may switch to."] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Config(Section):
     """All settings of one base directory."""
 
@@ -301,7 +294,7 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
         ConfigError: a value is invalid; the message names the file or variable, the line or key, and the problem.
     """
     env = os.environ if environment is None else environment
-    tree = _read(file)
+    tree = read_toml(file)
     config = _checked(tree, str(file))  # also what is not in effect: errors in it are reported now
     if waiting := _pending(tree, file):
         _warn_once(file, tuple(waiting))
@@ -326,31 +319,18 @@ def check(tree: JsonObject, source: str) -> None:
 
 def rights(file: Path) -> JsonObject:
     """Return the settings of the file that widen rights, by dotted key."""
-    return widening(_read(file), asdict(Config()))
+    return widening(read_toml(file), asdict(Config()))
 
 
 def pending(file: Path) -> JsonObject:
     """Return the settings that widen rights and are not in effect because the person has not agreed to them."""
-    return _pending(_read(file), file)
+    return _pending(read_toml(file), file)
 
 
 def trusted_place(file: Path) -> Path:
     """Return the base directory under which an agreement about its configuration file is stored."""
     # Links at the file or its directory are not resolved: they would reuse the agreement of another project.
     return file.parent.parent.resolve()
-
-
-def account() -> AccountSettings:
-    """Read the account's own settings.
-
-    Raises:
-        ConfigError: the file cannot be read or is invalid.
-    """
-    file = config_folder() / "config.toml"
-    try:
-        return read(AccountSettings, _read(file))
-    except InvalidDataError as error:
-        raise ConfigError(f"{file}: {error.problems[0]}") from error
 
 
 @cache
@@ -365,21 +345,7 @@ def _pending(tree: JsonObject, file: Path) -> JsonObject:
 
 def unknown_keys(file: Path) -> list[str]:
     """Return the dotted keys of the file that are no settings, each with what was probably meant."""
-    return [key + suggestion(Config, key) for key in _unknown(_read(file), Config, "")]
-
-
-def _read(file: Path) -> JsonObject:
-    try:
-        text = file.read_text(encoding="utf-8")
-        import tomllib  # lazy: most directories have no configuration file
-
-        return tomllib.loads(text)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror or error}", file=str(file)) from error
-    except ValueError as error:  # not UTF-8, or not TOML
-        raise ConfigError(f"{file}: {error}", file=str(file)) from error
+    return [key + suggestion(Config, key) for key in _unknown(read_toml(file), Config, "")]
 
 
 def _with(config: Config, values: JsonObject) -> JsonObject:

@@ -1,5 +1,6 @@
 """Reads foreign data into dataclasses by their annotations, and reports everything that does not fit."""
 
+import pathlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
@@ -7,6 +8,7 @@ from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
+from ui_mcp.errors import ConfigError
 from ui_mcp.fields import Before, Length, Limit, Named, OneOf, Pattern, Schema, fields_of, one_of, rules_of, unmarked
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.lazy_dataclass import dataclass
@@ -303,3 +305,22 @@ def _given_name(names: Sequence[str], given: JsonObject) -> str | None:
 
 def _wrong(text: str, given: Json) -> InvalidDataError:
     return InvalidDataError(Problem((), text, given))
+
+
+def read_toml(file: pathlib.Path) -> JsonObject:
+    """Return the contents of a TOML file, empty if there is none.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not TOML.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        import tomllib  # lazy: most directories have no configuration file
+
+        return tomllib.loads(text)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror or error}", file=str(file)) from error
+    except ValueError as error:  # not UTF-8, or not TOML
+        raise ConfigError(f"{file}: {error}", file=str(file)) from error

@@ -2,14 +2,37 @@
 
 import os
 from pathlib import Path
+from typing import Annotated
 
-from ui_mcp import config as settings
-from ui_mcp.errors import RefusedError
+from ui_mcp.config import Section
+from ui_mcp.errors import ConfigError, RefusedError
+from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.trust import config_folder
+from ui_mcp.validation import InvalidDataError, read, read_toml
 from ui_mcp.workspace import Workspace
 
 OWN = frozenset({".ui-mcp", ".ui-mcp.new", ".git"})
 """Names of directories that can neither be a base directory nor contain one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSettings(Section):
+    """The account's own `config.toml`, in its configuration directory: what no project can set."""
+
+    directories: Annotated[tuple[str, ...], "Directories that `ui_configure` may switch to."] = ()
+
+
+def account() -> AccountSettings:
+    """Read the account's own settings.
+
+    Raises:
+        ConfigError: the file cannot be read or is invalid.
+    """
+    file = config_folder() / "config.toml"
+    try:
+        return read(AccountSettings, read_toml(file))
+    except InvalidDataError as error:
+        raise ConfigError(f"{file}: {error.problems[0]}") from error
 
 
 class Directories:
@@ -43,7 +66,7 @@ class Directories:
         if OWN & set(base.parts) or any(base.is_relative_to(place) for place in private):
             raise RefusedError(f"ui_configure cannot use {base}: files of ui-mcp itself are there", base_dir=str(base))
         roots = [_root(self._start)] if self._start else []
-        roots += [Path(name).expanduser().resolve() for name in (*self._listed, *settings.account().directories)]
+        roots += [Path(name).expanduser().resolve() for name in (*self._listed, *account().directories)]
         if not all(any(place.is_relative_to(root) for root in roots) for place in (base, workspace.project)):
             raise RefusedError(
                 f"ui_configure cannot switch to {base}: it is outside the project this server was started for"

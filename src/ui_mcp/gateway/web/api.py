@@ -11,14 +11,13 @@ from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import AgentSummary
 from ui_mcp.agent.tools import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.gateway.web.conversations import shown_messages
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.webserver.person_app import file_route, person_html
 from ui_mcp.webserver.person_auth import PageNonces, is_person
 from ui_mcp.webserver.responses import answering, body_of, event_stream, text_of
 from ui_mcp.workspace import BUNDLE
-
-SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
 
 
 class ConversationsApi(Protocol):
@@ -223,25 +222,6 @@ class NluiApi:
 def _given_name(body: JsonObject) -> str | None:
     name = body.get("conversation_id")
     return name if isinstance(name, str) and name else None
-
-
-def shown_messages(conversation: Conversation) -> list[JsonObject]:
-    """Return the visible messages of a conversation, numbered from 0."""
-    items = [
-        item
-        for item in conversation.journal.timeline.state.items
-        if item["kind"] in SHOWN and not item.get("superseded")
-    ]
-    return [
-        {"index": index, "item": item["id"], "role": SHOWN[item["kind"]], **_content(item)}
-        for index, item in enumerate(items)
-    ]
-
-
-def _content(item: JsonObject) -> JsonObject:
-    if item["kind"] == "tool":
-        return {"name": item["name"], "arguments": item.get("args", {}), "content": item.get("content")}
-    return {"content": item.get("text") or item.get("md") or ""}
 
 
 def _message_at(conversation: Conversation, index: int) -> JsonObject:

@@ -10,8 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from ui_mcp.agent.journal import AgentSummary
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError
-from ui_mcp.gateway.web.api import shown_messages
-from ui_mcp.gateway.web.conversations import Conversations
+from ui_mcp.gateway.web.conversations import Conversations, shown_messages
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.webserver.responses import answering, body_of
 

@@ -123,6 +123,29 @@ class Conversations:
             await conversation.run(task_status=task_status)
 
 
+SHOWN = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
+"""Kinds of items that are messages, and who says them."""
+
+
+def shown_messages(conversation: Conversation) -> list[JsonObject]:
+    """Return the visible messages of a conversation, numbered from 0."""
+    items = [
+        item
+        for item in conversation.journal.timeline.state.items
+        if item["kind"] in SHOWN and not item.get("superseded")
+    ]
+    return [
+        {"index": index, "item": item["id"], "role": SHOWN[item["kind"]], **_content(item)}
+        for index, item in enumerate(items)
+    ]
+
+
+def _content(item: JsonObject) -> JsonObject:
+    if item["kind"] == "tool":
+        return {"name": item["name"], "arguments": item.get("args", {}), "content": item.get("content")}
+    return {"content": item.get("text") or item.get("md") or ""}
+
+
 POST = "chat_assistant_post"
 
 
