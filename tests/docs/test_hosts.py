@@ -15,7 +15,7 @@ from docs.foreign import INITIALIZE
 from docs.terminal import Terminal
 from journeys.hosts import MODERN, HttpHost
 
-README = (ROOT / "README.md").read_text()
+README, HOSTS = (ROOT / "README.md").read_text(), (ROOT / "docs/hosts.md").read_text()
 SNIPPETS = [
     one for page in ("README.md", "docs/hosts.md") for one in blocks(page, "json", "toml", "yaml")
 ]  # fmt: skip
@@ -51,12 +51,13 @@ def entries(node: Any) -> Iterator[dict[str, Any]]:
 )
 def test_there_is_a_snippet_for(host: str) -> None:
     assert f"**{host}**" in README
+    assert f"\n## {host}\n" in HOSTS
 
 
 @pytest.mark.covers("MCP-HOST-1", "MCP-HOST-2")
 def test_user_wide_configurations_name_an_absolute_directory() -> None:
     for host in ("Claude Desktop", "Codex", "goose", "Zed", "Windsurf"):
-        section = README.split(f"**{host}**")[1].split("**")[0]
+        section = HOSTS.split(f"\n## {host}\n")[1].split("\n## ")[0]
         assert "/path/to/project/.claude/ui" in section, host
 
 
