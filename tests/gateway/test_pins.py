@@ -124,8 +124,35 @@ async def test_a_cosmetic_change_passes(text: str, tmp_path: Path) -> None:
         assert await found.approvals.pending() == []
 
 
+WRITE = {**READ, "name": "write", "description": "Writes a note.", "annotations": {"destructiveHint": True}}
+
+
 @pytest.mark.covers("GW-PIN-2")
-async def test_an_order_may_change_and_a_setting_turns_pins_off(tmp_path: Path) -> None:
+async def test_a_change_of_the_order_alone_asks_nobody(tmp_path: Path) -> None:
+    async with serving(tmp_path, READ, WRITE) as found:
+        # With a cosmetic change beside it, by which the test knows that the gateway has read the list again.
+        await change(found, tmp_path, WRITE, changed(description="Reads a note of 2026-02-03."))
+        names = [one[0] for one in json.loads(await seen(found))]
+
+        assert sorted(names) == ["notes__read", "notes__write"]
+        assert await found.approvals.pending() == []
+
+
+@pytest.mark.covers("GW-PIN-1")
+async def test_tools_that_exchange_their_names_reach_no_client(tmp_path: Path) -> None:
+    async with serving(tmp_path, READ, WRITE) as found:
+        await change(found, tmp_path, {**WRITE, "name": "read"}, {**READ, "name": "write"})
+        with anyio.fail_after(PATIENCE):
+            while len(await found.approvals.pending()) < 2:
+                await anyio.sleep(0.01)
+
+        assert json.loads(await seen(found)) == []
+        with pytest.raises(DeniedError, match="a person must accept"):
+            await GatewayToolset(found).call("notes__read", {}, Call())
+
+
+@pytest.mark.covers("GW-PIN-2")
+async def test_a_setting_turns_pins_off(tmp_path: Path) -> None:
     async with serving(tmp_path, READ, pinned=False) as found:
         await change(found, tmp_path, changed(description=STEAL))
         assert "IMPORTANT" in await seen(found)
