@@ -57,6 +57,19 @@ def test_hidden_wins_over_the_display_of_an_app(server: Server, page: Page) -> N
 
 
 @pytest.mark.covers("UI-COMPAT-4")
+def test_an_app_as_high_as_the_window_fits_below_the_bar(server: Server, page: Page) -> None:
+    html = """<div class="whole"><style>.whole { height: 100vh; overflow: auto } .over { position: fixed; inset: 0; height: 100vh }</style>
+      <p id="inside">in</p><p class="over" id="over">over</p></div>"""
+    show(server, page, html)
+    expect(page.locator("#inside")).to_be_visible()
+
+    main = page.locator(".shell-main")
+    assert main.evaluate("e => e.scrollHeight - e.clientHeight") == 0
+    assert page.locator(".whole").evaluate("e => e.offsetHeight") == main.evaluate("e => e.clientHeight")
+    assert page.locator("#over").evaluate("e => e.offsetHeight") == page.evaluate("innerHeight")
+
+
+@pytest.mark.covers("UI-COMPAT-4")
 @pytest.mark.parametrize("theme", ["light", "dark", "dusk", "meadow"])
 def test_theme_classes_and_variables_have_the_expected_meaning(server: Server, page: Page, theme: str) -> None:
     names = ["accent-bright", "accent-dim", "accent-glow", "success-dim", "warning-dim", "danger-dim", "error"]

@@ -329,7 +329,9 @@ def test_an_error_shows_on_its_element_until_it_is_good_again(page: Page, server
 
 
 @pytest.mark.covers("UI-BIND-7")
-def test_scroll_on_output_follows_new_content(page: Page, server: ScriptedServer) -> None:
+def test_scroll_on_output_follows_new_content_unless_its_reader_is_further_up(
+    page: Page, server: ScriptedServer
+) -> None:
     server.say(
         viewdefs(
             A__DEFAULT='<div id="log" style="height:50px;overflow:auto" ui-viewlist="rows?scrollOnOutput" data-ui-b="0 ui-viewlist"></div>',
@@ -342,6 +344,16 @@ def test_scroll_on_output_follows_new_content(page: Page, server: ScriptedServer
     assert log.evaluate("e => e.scrollTop") == 0
     server.say([2, 0, 4], *(place(2, 0, "R.DEFAULT", ["b"], 20 + i, i) for i in range(1, 4)))
     expect(log.locator("> div")).to_have_count(4)
+    assert log.evaluate("e => Math.abs(e.scrollHeight - e.clientHeight - e.scrollTop) < 2")
+
+    log.evaluate("e => { e.scrollTop = 10 }")
+    server.say([2, 0, 5], place(2, 0, "R.DEFAULT", ["c"], 24, 4))
+    expect(log.locator("> div")).to_have_count(5)
+    assert log.evaluate("e => e.scrollTop") == 10
+
+    log.evaluate("e => { e.scrollTop = e.scrollHeight }")
+    server.say([2, 0, 6], place(2, 0, "R.DEFAULT", ["d"], 25, 5))
+    expect(log.locator("> div")).to_have_count(6)
     assert log.evaluate("e => Math.abs(e.scrollHeight - e.clientHeight - e.scrollTop) < 2")
 
 

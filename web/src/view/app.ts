@@ -55,6 +55,9 @@ export interface AddressHooks {
 /** Reports of one connection; a loop that fails must not flood the server. */
 const MOST_REPORTED = 100;
 
+/** Pixels from its end at which an element counts as scrolled to it: zoomed pages round. */
+const AT_END = 8;
+
 export class App implements PageContext {
   readonly views = new Map<number, View>();
   readonly viewdefs = new Viewdefs();
@@ -103,6 +106,7 @@ export class App implements PageContext {
   }
 
   receive(frame: string): void {
+    const away = this.scrolledAway();
     for (const part of parts(frame)) {
       try {
         if (Array.isArray(part)) {
@@ -114,7 +118,7 @@ export class App implements PageContext {
         console.error("ui-mcp: a message could not be applied", part, error);
       }
     }
-    this.scroll();
+    this.scroll(away);
   }
 
   rootView(): View | null {
@@ -255,12 +259,18 @@ export class App implements PageContext {
     }
   }
 
-  private scroll(): void {
+  /** Elements whose reader looks at something further up: output must not pull them down. */
+  private scrolledAway(): Set<Element> {
+    const toEnd = (element: Element) => element.scrollHeight - element.clientHeight - element.scrollTop;
+    return new Set([...this.scrollers].filter((element) => toEnd(element) > AT_END));
+  }
+
+  private scroll(away: ReadonlySet<Element>): void {
     if (this.changed.size === 0) {
       return;
     }
     for (const element of this.scrollers) {
-      const concerned = [...this.changed].some((node) => element.contains(node));
+      const concerned = !away.has(element) && [...this.changed].some((node) => element.contains(node));
       if (concerned && element.scrollHeight > element.clientHeight) {
         element.scrollTop = element.scrollHeight;
       }

@@ -2,6 +2,7 @@
 import type { Access, Binding } from "../bindings/binding";
 import { bindingFor } from "../bindings/index";
 import { parsePath, type PathText } from "../path";
+import { fitHeights } from "./viewport_heights";
 
 export interface BindingSpec {
   readonly position: number;
@@ -87,6 +88,7 @@ function contentOf(html: string): DocumentFragment {
     }
     list.replaceChildren();
   }
+  fitHeights(content);
   return content;
 }
 
