@@ -135,6 +135,17 @@ def test_local_variables_of_a_file_come_back(app: Saved) -> None:
     assert app.bench.run("return app:counted()") == 3
 
 
+def test_an_app_without_a_global_comes_back_although_another_one_is_displayed(tmp_path: Path) -> None:
+    code = "local Sum = { type = 'Sum' } Sum.__index = Sum\nsession:createAppVariable(setmetatable({ left = '' }, Sum))"
+    app = Saved(tmp_path, code)
+    app.bench.run('mcp.value.left = "7"; mcp.value = { type = "Other" }')
+    app.save()
+
+    app.restart()
+
+    assert app.bench.run('mcp:display("app") return { mcp.value.left, mcp.value.type }') == ["7", "Sum"]
+
+
 def test_a_timer_fires_after_the_rest_of_its_time_with_its_variables(app: Saved) -> None:
     app.bench.run('local name = "late"; app.handle = session:setTimeout(function() app:add(name) end, 60000)')
     app.save()

@@ -25,11 +25,11 @@ function loader.declaring()
 end
 
 -- What each file made the root of the session; a file may be the start file and an app under two names.
-local roots = {}
 function loader.record_root(object)
-  if current then roots[current] = object end
+  local entry = current and by_path[current]
+  if entry then entry.root = object end
 end
-function loader.root_of(path) return roots[path] end
+function loader.root_of(path) return by_path[path] and by_path[path].root end
 
 local function new_entry(name, key)
   loads = loads + 1

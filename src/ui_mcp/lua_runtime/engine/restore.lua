@@ -55,7 +55,7 @@ local readers = {
   p = function(run, r) run.names[r[2]] = { n = r[3], digest = r[4] } end,
   g = function(run, r) run.globals = r[2] end,
   k = function(run, r) run.kept[r[2]] = r[3] end,
-  r = function(run, r) run.files[#run.files + 1] = { name = r[2], key = r[3], value = r[4] } end,
+  r = function(run, r) run.files[#run.files + 1] = { name = r[2], key = r[3], value = r[4], root = r[5] } end,
   v = function(run, r) run.displayed = r[2] end,
   w = function(run, r) run.timers[r[2]] = { run = r[3], again = r[4] ~= null and r[4] or nil, due = r[5] ~= null and r[5] or nil } end,
 }
@@ -153,7 +153,10 @@ local function match_all(run)
   end
   for i = 1, #run.files do
     local entry = loader.by_key(run.files[i].key)
-    if entry then match_slot(run, run.files[i].value, entry.value) end
+    if entry then
+      match_slot(run, run.files[i].value, entry.value)
+      match_slot(run, run.files[i].root, entry.root)
+    end
   end
   local at = 0
   while at < #run.queue do
@@ -264,6 +267,15 @@ local function load_files(run)
   end
 end
 
+-- A root that the files have not made in the same way is the restored one from now on.
+local function restore_roots(run)
+  for i = 1, #run.files do
+    local entry, root = loader.by_key(run.files[i].key), run.files[i].root
+    local object = number_in(root) and value(run, root)
+    if entry and object and object ~= DOES_NOT_EXIST then entry.root = object end
+  end
+end
+
 local function restore_timers(run)
   local timers = {}
   for handle, timer in next, run.timers do
@@ -311,6 +323,7 @@ E.ops[OP.RESTORE] = function(text, frozen)
   fill_all(run)
   E.frozen = frozen == true
   restore_timers(run)
+  restore_roots(run)
   E.restored_variables()
   E.restored_subscriptions()
   if run.displayed then

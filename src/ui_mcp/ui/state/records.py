@@ -95,7 +95,7 @@ class State:
                 self.cells[number] = record
             case ["p", name, *_]:
                 self.prototypes[name] = record
-            case ["r", _, key, _]:
+            case ["r", _, key, *_]:
                 self._files[key] = record
             case ["k", name, _]:
                 self.roots[name] = record
