@@ -3,7 +3,7 @@
   ui-mcp chat --face assistant              MCP on stdin and stdout, for an agent
   ui-mcp chat --face human --port 8010      MCP at /mcp and /sse, bridges and the chat page at /chat
   ui-mcp chat post 'Deploy now?'            post a message as the human
-  ui-mcp chat follow                        print messages as they arrive
+  ui-mcp chat follow                        print messages, errors of the agent and what it asks as they arrive
   ui-mcp chat history                       print the newest messages
   ui-mcp chat stop                          stop what the agent is doing
   ui-mcp chat resume                        let a stopped or failed agent go on
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_subparsers(title="actions", dest="action", metavar="ACTION").add_parser
     post = _action(add, "post", "post a message")
     post.add_argument("text", nargs="*", metavar="TEXT", help="the message; - or nothing reads stdin")
-    follow = _action(add, "follow", "print messages as they arrive")
+    follow = _action(add, "follow", "print messages, errors of the agent and what it asks as they arrive")
     _action(add, "stop", "stop what the agent is doing")
     _action(add, "resume", "let a stopped or failed agent go on")
     history = _action(add, "history", "print the newest messages")

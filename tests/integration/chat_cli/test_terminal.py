@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 
 from terminals import with_terminal
+from ui_mcp.agent.journal import NewEvent
+from ui_mcp.agent.journal_store import JournalStore, journal_place
 
 
 def ui_mcp(*arguments: str, cwd: Path, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
@@ -51,6 +54,37 @@ def test_follow_prints_what_comes(tmp_path: Path) -> None:
         follower.terminate()
 
     assert line.split(" ", 1)[1] == "user: new \N{REPLACEMENT CHARACTER}[2J\n"
+
+
+@pytest.mark.covers("CHAT-CLI-2")
+async def test_follow_prints_why_no_answer_comes_and_how_to_answer_a_question(tmp_path: Path) -> None:
+    journal = JournalStore(journal_place(None, tmp_path / ".claude/ui/.ui-mcp"))
+    ui_mcp("chat", "post", "Deploy?", cwd=tmp_path)
+    lease = await journal.take_lease("default", "a test", 60)
+    assert lease
+    asked = {"approval_id": "a1", "call_id": "1", "tool": "shop__deploy", "args": {"to": "\x1b[2J"}, "digest": "d"}
+    settled = {"approval_id": "a0", "call_id": "0", "tool": "shop__list", "args": {}, "digest": "d"}
+    for event in [
+        NewEvent("notice", {"level": "error", "text": "before"}),
+        NewEvent("approval_requested", settled),
+        NewEvent("approval_decided", {"approval_id": "a0", "status": "approved"}),
+        NewEvent("approval_requested", asked),
+    ]:
+        await journal.append("default", lease, [event])
+    command = with_terminal([sys.executable, "-m", "ui_mcp", "chat", "follow"])
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout is not None
+        lines = [await to_thread.run_sync(follower.stdout.readline) for _ in range(2)]
+        await journal.append("default", lease, [NewEvent("notice", {"level": "error", "text": "The key is refused"})])
+        lines.append(await to_thread.run_sync(follower.stdout.readline))
+        follower.terminate()
+    await journal.close()
+
+    assert [line.split(" ", 1)[1] for line in (lines[0], lines[2])] == [
+        'waits for you: shop__deploy {"to":"\\u001b[2J"}\n',
+        "error: The key is refused\n",
+    ]
+    assert lines[1] == "  ui-mcp approvals approve a1  (or deny)\n"
 
 
 @pytest.mark.covers("R-BR-6", "R-ID-3")

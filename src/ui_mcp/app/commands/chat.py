@@ -4,7 +4,11 @@ import csv
 import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING
+
+from anyio import create_task_group, sleep
 
 from ui_mcp import config as settings
 from ui_mcp.app import chat_server
@@ -19,18 +23,22 @@ from ui_mcp.discovery import lazy
 from ui_mcp.errors import NotFoundError
 from ui_mcp.jsontypes import dumps
 from ui_mcp.processes import run
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import Workspace, default_dir
 
-# Over stdio no web server is needed, and only a person who stops the agent asks it anything.
+# Over stdio no web server is needed, and only a person who follows or stops the agent has to do with it.
 if TYPE_CHECKING:
-    from ui_mcp.agent.observer import ask_agent
+    from ui_mcp.agent.observer import Reader, ask_agent, reader_for
+    from ui_mcp.agent.timeline import StoredEvent
     from ui_mcp.app.chat_http_server import run_http
 else:
     ask_agent = lazy("ui_mcp.agent.observer:ask_agent")
+    reader_for = lazy("ui_mcp.agent.observer:reader_for")
     run_http = lazy("ui_mcp.app.chat_http_server:run_http")
 
 AUTHORS: dict[Side, Author] = {"human": "user", "assistant": "assistant"}
 FIELDS = ("id", "ts", "author", "mime", "content")
+DECIDED = {"approval_decided", "approval_expired"}
+POLL_SECONDS = 0.25
 
 
 def run_chat(options: Namespace) -> int:
@@ -69,7 +77,7 @@ async def _act(served: ChatServerOptions, options: Namespace) -> int:
             case "post":
                 await _post(chat, who, served.side, options)
             case "follow":
-                await _follow(chat, who, options)
+                await _follow(chat, who, served, options)
             case "history":
                 window = await chat.earlier(who, options.conversation, str(2**63 - 1), options.limit)
                 _print(window.messages)
@@ -98,7 +106,55 @@ async def _post(chat: Chat, who: Principal, side: Side, options: Namespace) -> N
     _line(id_text(posted.id))
 
 
-async def _follow(chat: Chat, who: Principal, options: Namespace) -> None:
+async def _follow(chat: Chat, who: Principal, served: ChatServerOptions, options: Namespace) -> None:
+    """Print messages, and what keeps the agent from answering: errors, and calls that wait for the person."""
+    config = settings.load(Workspace.at(served.base_dir).config_file)
+    url, folder = served.store or config.storage.url, Workspace.at(served.base_dir).state_dir
+    hints = Hints(options.conversation, options.dir if options.dir != default_dir() else None)
+    async with create_task_group() as tasks:
+        begun = await _time_of(chat, who, options) if options.after else None
+        tasks.start_soon(_follow_agent, reader_for(url, folder, options.conversation), hints, begun)
+        await _follow_messages(chat, who, options)
+
+
+async def _time_of(chat: Chat, who: Principal, options: Namespace) -> str:
+    """Return the time of the message that `--after` names."""
+    window = await chat.earlier(who, options.conversation, id_text(cursor(options.after) + 1), 1)
+    return ts_text(window.messages[-1].ts) if window.messages else ""
+
+
+async def _follow_agent(reader: "Reader", hints: "Hints", begun: str | None) -> None:
+    """Print what the agent's journal adds; of what it has, questions that still wait, and notices after `begun`."""
+    events = await reader.news()
+    decided = {event.data["approval_id"] for event in events if event.type in DECIDED}
+    for event in events:
+        waits = event.type == "approval_requested" and event.data["approval_id"] not in decided
+        if waits or (begun is not None and event.ts > begun and event.type == "notice"):
+            hints.show(event)
+    while True:
+        await sleep(POLL_SECONDS)
+        for event in await reader.news():
+            hints.show(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Prints events of an agent that a person must know of, with the command that answers a question."""
+
+    conversation: str
+    directory: str | None
+
+    def show(self, event: "StoredEvent") -> None:
+        at, data = event.ts[11:19], event.data
+        if event.type == "notice":
+            _line(f"{at} {data['level']}: {_printable(str(data['text']))}")
+        elif event.type == "approval_requested":
+            where = f" --dir {quote(self.directory)}" if self.directory else ""
+            asked = _printable(f"{data['tool']} {dumps(data.get('args') or {})}")
+            _line(f"{at} waits for you: {asked}\n  ui-mcp approvals approve {data['approval_id']}{where}  (or deny)")
+
+
+async def _follow_messages(chat: Chat, who: Principal, options: Namespace) -> None:
     async def read(after: int) -> Page:
         return await chat.read(who, ReadRequest(optional_id(after), conversation=options.conversation))
 
@@ -142,11 +198,12 @@ def _csv_row() -> Callable[[Message], None]:
 
 def _print(messages: tuple[Message, ...]) -> None:
     for message in messages:
-        # Control characters could rewrite what the terminal already shows.
-        text = "".join(
-            char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in message.content
-        )
-        _line(f"{ts_text(message.ts)[11:19]} {message.author}: {text}")
+        _line(f"{ts_text(message.ts)[11:19]} {message.author}: {_printable(message.content)}")
+
+
+def _printable(text: str) -> str:
+    """Replace control characters, which could rewrite what the terminal already shows."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def _line(text: str) -> None:
