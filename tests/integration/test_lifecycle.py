@@ -45,6 +45,23 @@ def test_start_serves_the_page_and_writes_the_port_files(tmp_path: Path) -> None
     assert not (base / "mcp-port").exists()
 
 
+@pytest.mark.covers("UI-FSM-7")
+def test_a_call_that_runs_while_another_directory_is_configured_is_told_so(tmp_path: Path) -> None:
+    with LineClient(cwd=tmp_path) as agent:
+        agent.call("ui_start")
+        running = {"name": "ui_run", "arguments": {"code": "print('begun') while true do end"}}
+        agent.send({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": running})
+        while "begun" not in _read(tmp_path / ".claude/ui/log/lua.log"):
+            agent.request("ping")
+        moved = {"name": "ui_configure", "arguments": {"base_dir": "other"}}
+        agent.send({"jsonrpc": "2.0", "id": 901, "method": "tools/call", "params": moved})
+        answers = {answer["id"]: answer["result"] for answer in (agent.receive(), agent.receive())}
+
+    assert answers[900]["isError"] is True
+    assert answers[900]["content"][0]["text"].splitlines()[0] == "Server not started"
+    assert answers[901]["isError"] is False
+
+
 @pytest.mark.covers("UI-FSM-7", "UI-TOOL-1", "UI-TOOL-14")
 def test_configuring_another_directory_closes_the_ports_of_the_first(tmp_path: Path) -> None:
     with LineClient(cwd=tmp_path) as agent:

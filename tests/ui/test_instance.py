@@ -67,6 +67,13 @@ def test_a_killed_holder_leaves_the_directory_free(workspace: Workspace) -> None
         pass
 
 
+def test_a_holder_that_has_not_written_its_pid_yet_is_named_without_one(workspace: Workspace) -> None:
+    with exclusive(workspace), pytest.raises(AlreadyRunningError) as caught, exclusive(workspace):
+        pass
+
+    assert caught.value.message.splitlines()[0] == "Another ui-mcp is starting in this directory"
+
+
 @pytest.mark.covers("UI-OWN-2")
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("place", [".ui-mcp", "storage"])

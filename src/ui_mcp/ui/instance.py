@@ -24,10 +24,14 @@ SERVER_NAME = "server.lock"
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that serves a directory."""
+    """The process that serves a directory; 0 and an empty address until it has written them."""
 
     pid: int
     url: str
+
+    @property
+    def process(self) -> str:
+        return f"ui-mcp (pid {self.pid})" if self.pid else "ui-mcp"
 
 
 class DirectoryLock:
@@ -92,8 +96,7 @@ def held_lock(path: Path) -> Iterator[None]:
             try_lock(file)
         except OSError as error:
             other = holder(path)
-            message = f"Another ui-mcp (pid {other.pid}) serves this directory"
-            raise AlreadyRunningError(message, pid=other.pid) from error
+            raise AlreadyRunningError(f"Another {other.process} serves this directory", pid=other.pid) from error
         DirectoryLock(file).publish("")
         try:
             yield
@@ -136,7 +139,7 @@ def holder(path: Path) -> Holder:
         return Holder(int(facts["pid"]), str(facts["url"]))
     except (OSError, ConfigError, ValueError, KeyError, TypeError):
         # The holder has locked the file but not written it yet.
-        return Holder(0, "an address it has not published yet")
+        return Holder(0, "")
 
 
 def open_regular(path: Path, flags: int) -> BinaryIO:
@@ -172,9 +175,9 @@ def _lock(file: BinaryIO, path: Path) -> None:
         try_lock(file)
     except OSError as error:
         other = holder(path)
+        doing = f"runs this directory at {other.url}" if other.url else "is starting in this directory"
         raise AlreadyRunningError(
-            f"Another ui-mcp (pid {other.pid}) runs this directory at {other.url}\n"
-            "Use it there, stop it, or choose another --dir.",
+            f"Another {other.process} {doing}\nUse it there, stop it, or choose another --dir.",
             pid=other.pid,
             url=other.url,
         ) from error

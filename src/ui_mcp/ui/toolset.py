@@ -6,15 +6,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ui_mcp.discovery import discover_modules, lazy
+from ui_mcp.errors import NotStartedError, SessionGoneError
 from ui_mcp.introspection import tools as introspection_tools
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset
 from ui_mcp.toolkit.resource_tools import Unlisted, resource_tools
 from ui_mcp.toolkit.resources import ResourceSet
-from ui_mcp.toolkit.tool import Tool
+from ui_mcp.toolkit.tool import Call, Tool, ToolResult
 from ui_mcp.toolkit.toolset import Combined, Toolset
 from ui_mcp.ui import tools
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.states import Running
 from ui_mcp.validation import read, to_json
 
 # The chat is not imported before the first list of tools.
@@ -43,9 +45,21 @@ def all_tools(host: UiServer, gateway: Toolset | None = None, resources: Resourc
 
 def ui_toolset(host: UiServer) -> Toolset:
     """Return every tool of the two tools packages, module by module."""
-    return Combined(
-        [FunctionToolset(host, _tools_in(tools)), FunctionToolset(host.targets, _tools_in(introspection_tools))]
-    )
+    own = _UiTools(host, _tools_in(tools))
+    return Combined([own, FunctionToolset(host.targets, _tools_in(introspection_tools))])
+
+
+class _UiTools(FunctionToolset[UiServer]):
+    """Tells calls whose server was stopped under them just that, and not how their worker ended."""
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        before = self._context.state
+        try:
+            return await super().call(name, arguments, call)
+        except SessionGoneError as error:
+            if not isinstance(before, Running) or self._context.serves(before):
+                raise
+            raise NotStartedError("Server not started\nIt was stopped or configured anew while this ran.") from error
 
 
 def _tools_in(package: ModuleType) -> list[FunctionTool[Any]]:

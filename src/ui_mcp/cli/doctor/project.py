@@ -206,9 +206,10 @@ def private(workspace: Workspace) -> Finding:
 def ports(workspace: Workspace, config: Config) -> Finding:
     """Report which server serves the directory, or whether the ports of `ui-mcp serve` are free."""
     if other := other_server(workspace):
-        return ok("ports", f"ui-mcp (pid {other.pid}) serves this directory at {other.url}; further clients join it")
+        where = f" at {other.url}" if other.url else ""
+        return ok("ports", f"{other.process} serves this directory{where}; further clients join it")
     if joined := joined_server(workspace):
-        return ok("ports", f"ui-mcp (pid {joined.pid}) has clients in this directory; its UI is not started")
+        return ok("ports", f"{joined.process} has clients in this directory; its UI is not started")
     asked = (config.server.port, config.server.mcp_port)
     wanted = [usual if port is None else port for port, (_, usual) in zip(asked, PORTS, strict=True)]
     taken = [str(port) for port in wanted if port and not _free(config.server.host, port)]

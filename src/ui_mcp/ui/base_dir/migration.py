@@ -277,7 +277,7 @@ def _old_lock(workspace: Workspace) -> Iterator[None]:
     path = workspace.storage / instance.NAME
     with instance.open_regular(path, os.O_RDWR | os.O_CREAT) as file:
         if not locked(file):
-            raise NotMovedError(f"ui-mcp (pid {instance.holder(path).pid}) serves this directory; end it")
+            raise NotMovedError(f"{instance.holder(path).process} serves this directory; end it")
         yield
 
 
