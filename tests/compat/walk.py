@@ -2,9 +2,10 @@
 
 The folder is copied first, and only the copy is used. It is a project with `.ui/` or `.claude/ui/`, or a folder with
 `apps/` (and perhaps `lua/`, `viewdefs/`, `html/`), which becomes the base directory of a new project. Every app is
-displayed, operated, edited while it runs, and displayed again after a restart; what it saved must still be there. Its
-state is compared at each step: operating changes it, an edit keeps it, and after a restart every value is
-the one that was saved or the one of the beginning.
+displayed, operated and edited while it runs, and displayed again after the server was killed and after it was ended
+and started; what it saved must still be there. Its state is compared at each step: operating must change something,
+an edit and a kill change nothing, and after an orderly restart every value is the one that was saved or the one of
+the beginning. A shell of the project's own is an app too: the object `mcp` without what it displays.
 """
 
 import json
@@ -25,9 +26,19 @@ from chromium import launched
 from e2e.web_live.conftest import Server
 
 BASES = (".ui", ".claude/ui")
+SHELL = "mcp"
 MARK = "edited while it runs"
-MAX_CLICKS = 12
+MAX_CLICKS = 16
 DELETES = re.compile(r"delete|remove|\u00d7", re.IGNORECASE)
+CONFIRMS = re.compile(r"save|submit|create|done|add|ok\b", re.IGNORECASE)
+NAME = """e => ["ui-action", "ui-event-click", "ui-event-sl-change", "ui-value", "placeholder", "label", "name"]
+    .map((name) => e.getAttribute(name) ?? "").join(" ") + " " + (e.textContent ?? "").trim().slice(0, 60)"""
+APP_VIEW = "[ui-viewdef]:not([ui-viewdef^=MCP], [ui-viewdef^=lua])"
+FIELDS_SHOWN = (
+    ":is(sl-input, sl-textarea, input:not([part], [aria-hidden], [type=checkbox]), textarea:not([part])):visible"
+)
+TAGS = "sl-button, sl-icon-button, sl-checkbox, sl-switch, button:not([part]), [ui-action], [ui-event-click]"
+CONTROLS = f":is({TAGS}):visible"
 SECONDS = 20_000
 DAY = 86_400
 FIELDS = """
@@ -35,23 +46,32 @@ local found, seen = {}, {}
 local function visit(value, path, depth)
     if type(value) ~= "table" then
         local plain = type(value) ~= "function" and type(value) ~= "userdata"
-        if plain then found[#found + 1] = path .. "=" .. tostring(value) end
+        local text = tostring(value)
+        if #text > 200 then text = text:sub(1, 200) .. "… " .. #text .. " bytes" end
+        if plain then found[#found + 1] = path .. "=" .. text end
         return
     end
-    if seen[value] or depth > 6 or #found > 3000 then return end
-    seen[value] = true
+    if seen[value] then found[#found + 1] = path .. "=the same as " .. seen[value] return end
+    if depth > 6 or #found > 3000 then return end
+    seen[value] = path
     local keys = {}
     for key in pairs(value) do
-        if type(key) ~= "table" then keys[#keys + 1] = key end
+        if type(key) ~= "table" and not (value == mcp and key == "value") then keys[#keys + 1] = key end
     end
     table.sort(keys, function(one, other) return tostring(one) < tostring(other) end)
     for _, key in ipairs(keys) do visit(value[key], path .. "/" .. tostring(key), depth + 1) end
 end
-visit(mcp.value, "", 0)
-return found
+visit(ROOT, "", 0)
+return { table.unpack(found, FIRST, FIRST + COUNT - 1) }
 """
+MOST = 100
+"""Values of a state that one call returns: a longer answer would go to a file."""
 Leaves = dict[str, str]
 """The values of a state by their paths."""
+
+
+def differing(before: Leaves, after: Leaves) -> set[str]:
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
 @dataclass
@@ -64,9 +84,10 @@ class Outcome:
     clicks: int = 0
     edited: bool = False
     states: dict[str, Leaves] = field(default_factory=dict)
-    """The state when it was first shown, after operating, after the edit, and after the restart."""
+    """The state when first shown, after operating, after the edit, when all apps were done, after a kill, and after an
+    orderly restart."""
     volatile: set[str] = field(default_factory=set)
-    """Values that change by themselves, such as the time."""
+    """Values that change by themselves or by loading the page, such as the time."""
     restarted: bool = False
     kept: bool = True
     saved: set[str] = field(default_factory=set)
@@ -75,8 +96,8 @@ class Outcome:
 
     @property
     def works(self) -> bool:
-        steps = self.shown and self.edited and self.restarted and self.kept
-        return steps and not self.lost() and not self.strange() and not self.errors
+        steps = self.shown and self.edited and self.restarted and self.kept and bool(self.changed())
+        return steps and not self.lost() and not self.forgotten() and not self.strange() and not self.errors
 
     def changed(self) -> set[str]:
         """Return the values that operating changed."""
@@ -86,29 +107,39 @@ class Outcome:
         """Return the values that an edit of a viewdef changed."""
         return self._differing("operated", "edited")
 
+    def forgotten(self) -> set[str]:
+        """Return the values that are others after the server was killed."""
+        return self._differing("left", "killed")
+
     def back(self) -> set[str]:
         """Return the values that operating changed and that are the same after the restart."""
-        return self.changed() - self._differing("edited", "restarted")
+        return self.changed() - self._differing("left", "restarted")
 
     def strange(self) -> set[str]:
         """Return the values after the restart that are neither as before it nor as in the beginning."""
-        neither = self._differing("shown", "restarted") & self._differing("edited", "restarted")
-        return neither & self.states.get("restarted", {}).keys()
+        neither = self._differing("shown", "restarted") & self._differing("left", "restarted")
+        known = self.states.get("shown", {}).keys() | self.states.get("left", {}).keys()
+        return neither & known & self.states.get("restarted", {}).keys()
 
     def _differing(self, one: str, other: str) -> set[str]:
-        before, after = self.states.get(one, {}), self.states.get(other, {})
-        return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} - self.volatile
+        return differing(self.states.get(one, {}), self.states.get(other, {})) - self.volatile
 
     def row(self) -> str:
         marks = ["yes" if one else "NO" for one in (self.shown, self.edited, self.restarted, self.kept)]
         asked = ", ".join(sorted(set(self.refused))) or "-"
-        compared = f"{len(self.changed())} changed, {len(self.lost())} lost by the edit, {len(self.back())} back"
-        problems = [*self.errors, *(f"after the restart: {path}" for path in sorted(self.strange())[:5])]
+        counts = [self.changed(), self.lost(), self.forgotten(), self.back()]
+        compared = " / ".join(str(len(one)) for one in counts)
+        problems = [*self.errors, *self._named("killed", self.forgotten()), *self._named("restarted", self.strange())]
         cells = [self.app, marks[0], str(self.clicks), *marks[1:], compared, asked, "; ".join(problems) or "-"]
         return f"| {' | '.join(cells)} |"
 
+    def _named(self, step: str, paths: set[str]) -> list[str]:
+        before, after = self.states.get("left", {}), self.states.get(step, {})
+        return [f"{step}: {path} {before.get(path)!r} → {after.get(path)!r}" for path in sorted(paths)[:5]]
 
-COLUMNS = ("app", "shown", "clicks", "hot edit", "after restart", "data kept", "state", "asked for", "errors")
+
+VALUES = "values changed / lost by the edit / lost by a kill / saved over a restart"
+COLUMNS = ("app", "shown", "clicks", "hot edit", "after restart", "data kept", VALUES, "asked for", "errors")
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
@@ -129,11 +160,12 @@ class Project(Server):
         self.app = self.base / "apps"
 
     def apps(self) -> list[str]:
-        """Return the apps that can be displayed; a shell is shown around all of them."""
+        """Return the apps that can be displayed; the shell, which also opens the others, comes first."""
         apps = {file.parent.name for file in self.app.glob("*/app.lua")}
         files = [file for file in (self.base / "lua").glob("*.lua") if not file.is_symlink()]
         roots = {file.stem for file in files if "createAppVariable" in file.read_text()}
-        return sorted((apps | roots) - {"mcp", "main"})
+        shell = [SHELL] if SHELL in apps | {file.stem for file in files} else []
+        return [*shell, *sorted((apps | roots) - {SHELL, "main"})]
 
     def stored(self) -> dict[str, int]:
         """Return the files that apps saved, with their sizes."""
@@ -141,11 +173,21 @@ class Project(Server):
         sizes = {file.relative_to(self.base).as_posix(): file.stat().st_size for file in files}
         return {name: size for name, size in sizes.items() if not name.startswith("storage/tmp/")}
 
-    def state(self) -> Leaves:
+    def display(self, app: str) -> str:
+        """Display an app, or for the shell what it shows at first; return the answer."""
+        return f"Displayed app: {app}" if app == SHELL else str(self.call("ui_display", name=app))
+
+    def state(self, app: str) -> Leaves:
         """Return every value of the displayed object, those with an underscore too, which `ui://state` leaves out."""
-        found = self.call("ui_run", code=FIELDS)
-        pairs = found if isinstance(found, list) else []
-        parts = (str(pair).partition("=") for pair in pairs)
+        code = FIELDS.replace("ROOT", "mcp" if app == SHELL else "mcp.value").replace("COUNT", str(MOST))
+        pairs: list[str] = []
+        while len(pairs) % MOST == 0:
+            found = self.call("ui_run", code=code.replace("FIRST", str(len(pairs) + 1)))
+            if not found:
+                break
+            pairs += found
+        secret = str(self.call("ui_run", code="return mcp.sessionId"))  # every start has another one
+        parts = (pair.replace(secret, "SESSION").partition("=") for pair in pairs)
         return {path: value for path, _, value in parts if not is_clock(value)}
 
     def events(self) -> list[dict[str, object]]:
@@ -176,35 +218,83 @@ def opened(browser: Browser, server: Project, outcome: Outcome) -> Iterator[Page
     page.route(lambda url: not url.startswith(("http://127.0.0.1", "http://localhost", "data:")), lambda r: r.abort())
     page.on("dialog", lambda dialog: dialog.dismiss())
     page.goto(server.url)
-    page.wait_for_function("document.querySelector('[ui-app]')?.innerText.trim().length > 0", timeout=SECONDS)
+    until_shown(page)
     yield page
     context.close()
 
 
-def operate(page: Page, outcome: Outcome) -> None:
+def until_shown(page: Page) -> None:
+    page.wait_for_function("document.querySelector('[ui-app]')?.innerText.trim().length > 0", timeout=SECONDS)
+
+
+def operate(server: Project, page: Page, outcome: Outcome) -> None:
     """Close notices, leave a tour and questions, type into fields, and click buttons except those that delete."""
     for notice in page.locator(".ui-notice button").all():
         click(notice)  # it may cover the button that ends the tour
+    leave_questions(page)
+    place = "[ui-viewdef^=MCP]" if outcome.app == SHELL else APP_VIEW
+    shown = view_key(page, place)
+    typed: set[str] = set()
+    clicked: set[str] = set()
+    for _ in range(MAX_CLICKS):
+        fresh = fill(page, place, typed)
+        control = next_control(page, place, clicked, confirming=fresh)
+        if control is None:
+            break
+        done = click(control)
+        if not done:
+            page.keyboard.press("Escape")  # something that was opened may cover it
+        outcome.clicks += done or click(control)
+        leave_questions(page)
+        if view_key(page, place) != shown:  # a menu or a tour has gone to another app
+            server.display(outcome.app)
+            page.locator(f'[ui-viewdef="{shown}"]').first.wait_for(state="attached", timeout=SECONDS)
+    page.keyboard.press("Escape")
+
+
+def view_key(page: Page, place: str) -> str:
+    """Return the viewdef of the first element of `place`."""
+    return page.locator(place).first.get_attribute("ui-viewdef", timeout=SECONDS) or ""
+
+
+def fill(page: Page, place: str, typed: set[str]) -> bool:
+    """Type into the fields that were not there before; return whether there were any."""
+    before = len(typed)
+    for field_shown in page.locator(f"{place} {FIELDS_SHOWN}").all()[:6]:
+        name = named(field_shown)
+        if name not in typed and click(field_shown):
+            page.keyboard.type("walk")
+            typed.add(name)
+    return len(typed) > before
+
+
+def next_control(page: Page, place: str, clicked: set[str], *, confirming: bool) -> Locator | None:
+    """Return a control that was not clicked yet: after typing one that confirms a form, else the first."""
+    found = [(named(one), one) for one in page.locator(f"{place} {CONTROLS}").all()]
+    fresh = [(name, one) for name, one in found if name and name not in clicked and not DELETES.search(name)]
+    if confirming:
+        fresh.sort(key=lambda one: CONFIRMS.search(one[0]) is None)
+    if not fresh:
+        return None
+    clicked.add(fresh[0][0])
+    return fresh[0][1]
+
+
+def named(element: Locator) -> str:
+    """Return what an element says and does; nothing if it is gone meanwhile."""
+    try:
+        return str(element.evaluate(NAME, timeout=1_500))
+    except PlaywrightError:
+        return ""
+
+
+def leave_questions(page: Page) -> None:
+    """End a tour, answer a question with no and close messages of a shell: they cover what is below."""
+    page.evaluate("for (const alert of document.querySelectorAll('sl-alert[open]')) alert.hide?.()")
     for text in ("Skip tutorial", "No"):
         first = page.get_by_text(text, exact=True).first
         if first.is_visible():
             click(first)
-    for control in page.locator("[ui-viewdef] :is(sl-input, input, textarea):visible").all()[:4]:
-        if click(control):
-            page.keyboard.type("walk")
-    buttons = page.locator("[ui-viewdef] :is(sl-button, button, sl-icon-button, [ui-action]):visible")
-    for number in range(MAX_CLICKS):
-        if number < buttons.count() and not deletes(buttons.nth(number)):
-            outcome.clicks += click(buttons.nth(number))
-    page.keyboard.press("Escape")
-
-
-def deletes(element: Locator) -> bool:
-    """Return whether a button says that it deletes something; one that is gone meanwhile is left alone as well."""
-    try:
-        return DELETES.search(element.text_content(timeout=1_500) or "") is not None
-    except PlaywrightError:
-        return True
 
 
 def click(element: Locator) -> bool:
@@ -218,7 +308,7 @@ def click(element: Locator) -> bool:
 
 def edit(server: Project, page: Page, outcome: Outcome) -> None:
     """Add a mark to the app's viewdef while it is shown."""
-    key = page.locator("[ui-viewdef]:not([ui-viewdef^=MCP], [ui-viewdef^=lua])").first.get_attribute("ui-viewdef")
+    key = view_key(page, "[ui-viewdef^=MCP]" if outcome.app == SHELL else APP_VIEW)
     files = [*server.app.glob(f"{outcome.app}/viewdefs/{key}.html"), *server.base.glob(f"viewdefs/{key}.html")]
     if not files:
         return
@@ -234,38 +324,50 @@ def edit(server: Project, page: Page, outcome: Outcome) -> None:
 
 def visit(server: Project, browser: Browser, outcome: Outcome) -> None:
     """Display one app, operate it and edit it."""
-    answer = server.call("ui_display", name=outcome.app)
-    outcome.shown = isinstance(answer, str) and answer.startswith("Displayed app")
+    answer = server.display(outcome.app)
+    outcome.shown = answer.startswith("Displayed app")
     if not outcome.shown:
-        outcome.errors.append(str(answer)[:160])
+        outcome.errors.append(answer[:160])
         return
     with opened(browser, server, outcome) as page:
         outcome.text = len(page.inner_text("[ui-app]"))
-        outcome.states["shown"] = server.state()
-        operate(page, outcome)
-        server.call("ui_display", name=outcome.app)
-        first, outcome.states["operated"] = server.state(), server.state()
-        outcome.volatile = {path for path, value in first.items() if outcome.states["operated"].get(path) != value}
+        outcome.states["shown"] = server.state(outcome.app)
+        operate(server, page, outcome)
+        server.display(outcome.app)
+        first, outcome.states["operated"] = server.state(outcome.app), server.state(outcome.app)
+        outcome.volatile |= differing(first, outcome.states["operated"])
         edit(server, page, outcome)
-        outcome.states["edited"] = server.state()
+        outcome.states["edited"] = server.state(outcome.app)
     events = server.events()
     outcome.refused += [str(event["setting"]) for event in events if event.get("event") == "permission_denied"]
     outcome.errors += [str(event["message"])[:120] for event in events if event.get("event") == "load_error"]
 
 
 def again(server: Project, browser: Browser, outcomes: list[Outcome]) -> None:
-    """Restart the server; every app must come up again, with what it saved."""
+    """Look at all apps once more, kill the server, and end it; each time all must come up, with what they saved."""
+    shown_again(server, browser, outcomes, "left")
     before = server.stored()
+    server.kill()
+    server.start()
+    shown_again(server, browser, outcomes, "killed")
     server.stop()
     server.start()
     missing = [name for name in before if name not in server.stored()]
+    shown_again(server, browser, outcomes, "restarted")
     for outcome in outcomes:
-        answer = server.call("ui_display", name=outcome.app)
-        outcome.restarted = isinstance(answer, str) and answer.startswith("Displayed app")
+        outcome.restarted = {"killed", "restarted"} <= outcome.states.keys()
         outcome.kept, outcome.saved = not missing, set(before)
-        if outcome.restarted:
-            with opened(browser, server, outcome):
-                outcome.states["restarted"] = server.state()
+
+
+def shown_again(server: Project, browser: Browser, outcomes: list[Outcome], step: str) -> None:
+    """Display every app once more and note its state."""
+    for outcome in outcomes:
+        if server.display(outcome.app).startswith("Displayed app"):
+            with opened(browser, server, outcome) as page:
+                outcome.states[step] = server.state(outcome.app)
+                page.reload()
+                until_shown(page)
+                outcome.volatile |= differing(outcome.states[step], server.state(outcome.app))
 
 
 def walk(source: Path) -> list[Outcome]:
