@@ -24,18 +24,30 @@ def test_installed_texts_name_the_real_directory(workspace: Workspace) -> None:
 @pytest.mark.covers("UI-INST-21")
 def test_only_files_that_exist_get_our_section_and_keep_theirs(workspace: Workspace) -> None:
     workspace.project.mkdir(parents=True)
-    (workspace.project / "AGENTS.md").write_text("# Mine\n")
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        (workspace.project / name).write_text("# Mine\n")
     (workspace.project / ".cursor").mkdir()
 
     first = install(workspace)
     again = install(workspace, force=True)
 
-    text = (workspace.project / "AGENTS.md").read_text()
-    assert first.appended == ["AGENTS.md", ".cursor/rules/ui-mcp.mdc"]
+    assert first.appended == ["AGENTS.md", "CLAUDE.md", ".cursor/rules/ui-mcp.mdc"]
     assert again.appended == []
-    assert text.startswith("# Mine\n\n" + BEGIN)
-    assert ".claude/ui/apps/" in text
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        text = (workspace.project / name).read_text()
+        assert text.startswith("# Mine\n\n" + BEGIN)
+        assert ".claude/ui/apps/" in text
     assert not (workspace.project / "GEMINI.md").exists()
+
+
+@pytest.mark.covers("UI-INST-21")
+def test_a_file_that_imports_another_with_our_section_gets_none_of_its_own(workspace: Workspace) -> None:
+    workspace.project.mkdir(parents=True)
+    (workspace.project / "AGENTS.md").write_text("# Mine\n")
+    (workspace.project / "CLAUDE.md").write_text("@AGENTS.md\n")
+
+    assert install(workspace).appended == ["AGENTS.md"]
+    assert (workspace.project / "CLAUDE.md").read_text() == "@AGENTS.md\n"
 
 
 @pytest.mark.covers("UI-INST-21")

@@ -264,7 +264,7 @@ def write_guidance(workspace: Workspace) -> list[str]:
     A project that has none of them gets none: they belong to the person.
     """
     project, text = workspace.project, SECTION.format(base=workspace.name_of(workspace.base))
-    changed = [name for name in ("AGENTS.md", "GEMINI.md") if _update(project / name, text)]
+    changed = [name for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md") if _update(project / name, text)]
     rule = project / ".cursor" / "rules" / "ui-mcp.mdc"
     if rule.parent.parent.is_dir() and not rule.parent.is_symlink() and _write(rule, RULE + text):
         changed.append(".cursor/rules/ui-mcp.mdc")
@@ -302,7 +302,10 @@ def with_section(present: str, section: str) -> str:
 def _update(file: Path, section: str) -> bool:
     if file.is_symlink() or not file.is_file():
         return False
-    return _write(file, with_section(file.read_text(encoding="utf-8"), section))
+    present = file.read_text(encoding="utf-8")
+    # A CLAUDE.md or GEMINI.md often imports AGENTS.md, which then brings our section.
+    imported = "@AGENTS.md" in present and (file.parent / "AGENTS.md").is_file()
+    return not imported and _write(file, with_section(present, section))
 
 
 def _write(file: Path, text: str) -> bool:
