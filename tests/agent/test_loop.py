@@ -157,11 +157,10 @@ async def test_a_question_is_answered_through_tools_and_the_turn_yields(stage: S
 
 
 @pytest.mark.covers("R-LO-3", "R-NA-2")
-async def test_deprecated_and_dotted_spellings_still_work(stage: Stage) -> None:
+@pytest.mark.parametrize("end", ["ui_end_turn", "ui.end_turn", "loop.yield_turn"])
+async def test_deprecated_and_dotted_spellings_still_work(stage: Stage, end: str) -> None:
     await stage.person("hello")
-    script = [
-        {"emit": [{"call": "chat_assistant_post", "args": {"content": "hi"}}, {"call": "ui_end_turn"}]},
-    ]
+    script = [{"emit": [{"call": "chat_assistant_post", "args": {"content": "hi"}}, {"call": end}]}]
 
     assert await stage.turn(script) == "yield"
     assert stage.context.posted == ["hi"]

@@ -103,14 +103,19 @@ async def until_asleep(running: Orchestrator) -> None:
 @pytest.mark.covers("R-OR-3", "R-OR-6", "R-OR-9")
 async def test_messages_become_turns_in_order(tmp_path: Path) -> None:
     journal, context = JournalStore(tmp_path / "j.db"), ToolContext()
+    people = People("sum please", "hello", "and again")
 
-    await until_asleep(orchestrator(journal, People("sum please"), context))
+    await until_asleep(orchestrator(journal, people, context))
+    people.messages.append({"id": "0004", "mime": "text/plain", "content": "later"})
+    people.news.set()
+    await until_asleep(orchestrator(journal, people, context))
 
     events = await journal.events("a")
-    assert [event.data["text"] for event in events if event.type == "user_text"] == ["sum please"]
-    assert context.posted == ["5"]
+    taken = [event.data["text"] for event in events if event.type == "user_text"]
+    assert taken == ["sum please", "hello", "and again", "later"]
+    assert context.posted == ["re: and again", "re: later"]
     assert events[-1].data["reason"] == "yield"
-    assert await journal.watermark("a") == "0001"
+    assert await journal.watermark("a") == "0004"
     await journal.close()
 
 

@@ -39,7 +39,7 @@ FIELDS_SHOWN = (
 )
 TAGS = "sl-button, sl-icon-button, sl-checkbox, sl-switch, button:not([part]), [ui-action], [ui-event-click]"
 CONTROLS = f":is({TAGS}):visible"
-SECONDS = 20_000
+SECONDS = 60_000
 DAY = 86_400
 FIELDS = """
 local found, seen = {}, {}
@@ -362,12 +362,24 @@ def again(server: Project, browser: Browser, outcomes: list[Outcome]) -> None:
 def shown_again(server: Project, browser: Browser, outcomes: list[Outcome], step: str) -> None:
     """Display every app once more and note its state."""
     for outcome in outcomes:
-        if server.display(outcome.app).startswith("Displayed app"):
+        with noted(outcome):
+            answer = server.display(outcome.app)
+            if not answer.startswith("Displayed app"):
+                raise AssertionError(answer)
             with opened(browser, server, outcome) as page:
                 outcome.states[step] = server.state(outcome.app)
                 page.reload()
                 until_shown(page)
                 outcome.volatile |= differing(outcome.states[step], server.state(outcome.app))
+
+
+@contextmanager
+def noted(outcome: Outcome) -> Iterator[None]:
+    """Make an exception an error of the app, so that the others are still walked through."""
+    try:
+        yield
+    except Exception as error:
+        outcome.errors.append(f"{type(error).__name__}: {error}"[:160].replace("\n", " "))
 
 
 def walk(source: Path) -> list[Outcome]:
@@ -378,10 +390,8 @@ def walk(source: Path) -> list[Outcome]:
         try:
             outcomes = [Outcome(app) for app in server.apps()]
             for outcome in outcomes:
-                try:
+                with noted(outcome):
                     visit(server, browser, outcome)
-                except Exception as error:
-                    outcome.errors.append(f"{type(error).__name__}: {error}"[:160].replace("\n", " "))
             again(server, browser, outcomes)
         finally:
             server.stop()

@@ -43,6 +43,8 @@ async def test_known_revisions_are_confirmed_and_others_answered_with_ours(offer
         answer = await wire.ask("initialize", hello)
 
     assert answer["result"]["protocolVersion"] == agreed
+    assert {"tools", "resources"} <= answer["result"]["capabilities"].keys()
+    assert answer["result"]["serverInfo"].keys() >= {"name", "version"}
 
 
 @pytest.mark.covers("MCP-ERA-3")

@@ -13,6 +13,7 @@ from ui_mcp.app.ui_server import open_host
 from ui_mcp.jsontypes import loads
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.instance import ListenPorts
+from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
 
 APP = """
@@ -23,7 +24,7 @@ if not session.reloading then bell = Bell:new() end
 
 
 @pytest.fixture
-async def running(tmp_path: Path) -> AsyncIterator[Running]:
+async def host(tmp_path: Path) -> AsyncIterator[UiServer]:
     """A started server that asks for its token, with an app displayed."""
     base = tmp_path / "my project" / ".claude" / "ui"
     (base / "config").mkdir(parents=True)
@@ -34,7 +35,12 @@ async def running(tmp_path: Path) -> AsyncIterator[Running]:
         await host.begin(str(base))
         running = await host.start()
         await running.sessions.get("1").display("bell")
-        yield running
+        yield host
+
+
+@pytest.fixture
+def running(host: UiServer) -> Running:
+    return host.running()
 
 
 async def script(running: Running, *command: str) -> str:
@@ -71,7 +77,7 @@ async def test_event_ends_when_something_happens(running: Running) -> None:
 
 
 @pytest.mark.covers("UI-WAIT-13")
-async def test_wait_for_state_ends_well_when_the_server_stops(running: Running) -> None:
+async def test_wait_for_state_ends_well_when_the_server_stops(host: UiServer, running: Running) -> None:
     session = running.sessions.get("1")
     url = f"http://127.0.0.1:{running.mcp_port}"
     command = [str(running.workspace.base / "scripts" / "wait-for-state.sh"), url, "1"]
@@ -81,9 +87,11 @@ async def test_wait_for_state_ends_well_when_the_server_stops(running: Running) 
         with anyio.fail_after(60):
             await session.run_lua("bell:ring()")
             line = await process.stdout.receive()
-        process.terminate()
+            await host.stop()
+            code = await process.wait()
 
     assert loads(line) == {"app": "bell", "rings": 1}
+    assert code == 0
 
 
 @pytest.mark.covers("UI-SCR-2")

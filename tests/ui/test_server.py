@@ -18,6 +18,9 @@ async def test_start_up_leads_to_configured_with_everything_installed(host: UiSe
     assert isinstance(host.state, Configured)
     for name in ("log/lua.log", "log/lua-err.log", "README.md", ".ui-mcp/install-manifest.json"):
         assert (tmp_path / ".claude/ui" / name).is_file()
+    for name in ("skills/ui/SKILL.md", "agents/ui-builder.md", "ui/resources/lua.md", "ui/viewdefs/MCP.DEFAULT.html"):
+        assert (tmp_path / ".claude" / name).is_file()
+    assert (tmp_path / ".claude/ui/event").is_file()
 
 
 @pytest.mark.covers("UI-DIR-1")
@@ -71,10 +74,15 @@ async def test_a_failed_start_up_leaves_it_unconfigured_until_configured(host: U
 
 
 @pytest.mark.covers("UI-FSM-3", "UI-CFG-1")
-async def test_a_broken_configuration_file_is_the_reason(host: UiServer, tmp_path: Path) -> None:
+async def test_a_configuration_file_is_read_and_if_it_is_broken_it_is_the_reason(
+    host: UiServer, tmp_path: Path
+) -> None:
     (tmp_path / "ui/config").mkdir(parents=True)
-    (tmp_path / "ui/config/config.toml").write_text("[server\n")
+    (tmp_path / "ui/config/config.toml").write_text("[mcp]\nmax_result_chars = 4321\n")
+    await host.begin(str(tmp_path / "ui"))
+    assert host.configured().config.mcp.max_result_chars == 4321
 
+    (tmp_path / "ui/config/config.toml").write_text("[server\n")
     await host.begin(str(tmp_path / "ui"))
 
     assert "line 1" in host.status()["error"]

@@ -1,5 +1,6 @@
 """An agent builds an app, looks at it, finds a bug by acting, fixes it, and looks again; all through MCP."""
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -174,6 +175,9 @@ def test_one_node_and_pictures_come_in_their_forms(agent: LineClient, tmp_path: 
     assert match["layout"]["boundsInScene"]["width"] > 0
     assert len(agent.call("ui_query", selector={"predicate": {"visible": True}}, limit=2)["matches"]) == 2
     node = agent.call("ui_get_node", ref=uid, includeChildren=True)
+    parent = agent.call("ui_query", selector={"css": ":has(> #add)"})["matches"][0]["ref"]["uid"]
+    inside = agent.call("ui_get_node", ref=parent, includeChildren=True)
+    alone = agent.call("ui_get_node", ref=parent)
     picture = agent.request("tools/call", {"name": "ui_screenshot", "arguments": {"ref": uid, "annotate": True}})
     as_json = agent.call("ui_screenshot", format="json", maxWidth=100)
     snapshot = agent.request("tools/call", {"name": "ui_get_snapshot", "arguments": {"format": "json"}})
@@ -182,6 +186,9 @@ def test_one_node_and_pictures_come_in_their_forms(agent: LineClient, tmp_path: 
     assert [block["type"] for block in picture["content"]] == ["image"]
     assert "structuredContent" not in picture
     assert as_json["contentType"] == "image/png"
+    assert base64.b64decode(as_json["dataBase64"])[:8] == b"\x89PNG\r\n\x1a\n"
+    assert "add" in [child.get("id") for child in inside["children"]]
+    assert not alone.get("children")
     assert json.loads(snapshot["content"][0]["text"]) == snapshot["structuredContent"]
 
 

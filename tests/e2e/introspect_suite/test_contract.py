@@ -16,6 +16,7 @@ from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Include, Selector
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import ALL, FULL, CaptureRequest, Ref
+from ui_mcp.introspection.selectors import texts_of
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -134,6 +135,7 @@ async def test_bounds_add_up_and_screen_follows_scene(demo: Demo) -> None:
     assert inner["boundsInScene"]["minX"] >= outer["boundsInScene"]["minX"]
     assert inner["localToScreen"]["x"] == pytest.approx(inner["boundsInScene"]["minX"] + shift, abs=1)
     assert inner["boundsInScene"]["width"] > 0
+    assert inner["boundsInParent"]["width"] == pytest.approx(inner["boundsInScene"]["width"], abs=1)
 
 
 @pytest.mark.covers("IN-23")
@@ -175,10 +177,13 @@ async def test_css_means_the_same_and_bad_css_is_an_error(demo: Demo) -> None:
 
 @pytest.mark.covers("IN-47", "IN-48", "IN-52")
 async def test_text_is_found_once_where_it_shows(demo: Demo) -> None:
-    found = await demo.find(text="newslet")
+    found = await demo.find(text="NEWSlet")
 
     assert len(found) == 1
     assert await demo.find(text="nowhere at all") == []
+    whole = texts_of(found[0])[0]
+    assert [len(await demo.find(text=text, match="equals")) for text in (whole, whole.swapcase())] == [1, 0]
+    assert [len(await demo.find(text=text, match="regex")) for text in ("(n|N)ewslet+", "NEWSLET")] == [1, 0]
 
 
 @pytest.mark.covers("IN-55", "IN-56")
@@ -362,10 +367,13 @@ async def test_a_cursor_outlives_a_change_and_says_so(demo: Demo) -> None:
 async def test_one_stage_is_focused_primary_and_all(demo: Demo) -> None:
     counts = [
         len((await as_json(demo.target, SnapshotRequest(stage=stage, depth=0)))["stages"])
-        for stage in ("focused", "primary")
+        for stage in ("focused", "primary", "all")
     ]
+    by_index = await as_json(demo.target, SnapshotRequest(stage_index=0, depth=0))
 
-    assert counts == [1, 1]
+    assert counts[:2] == [1, 1]
+    assert counts[2] >= 1
+    assert [stage["stageIndex"] for stage in by_index["stages"]] == [0]
     assert {"bounds", "localToScreen", "virtualization"} == FULL
 
 

@@ -58,7 +58,8 @@ def test_hidden_wins_over_the_display_of_an_app(server: Server, page: Page) -> N
 
 @pytest.mark.covers("UI-COMPAT-4")
 def test_an_app_as_high_as_the_window_fits_below_the_bar(server: Server, page: Page) -> None:
-    html = """<div class="whole"><style>.whole { height: 100vh; overflow: auto } .over { position: fixed; inset: 0; height: 100vh }</style>
+    html = """<div class="whole"><style>.whole { height: 100vh; overflow: auto }
+        .over { position: fixed; inset: 0; height: 100vh }</style>
       <p id="inside">in</p><p class="over" id="over">over</p></div>"""
     show(server, page, html)
     expect(page.locator("#inside")).to_be_visible()

@@ -89,8 +89,12 @@ async def test_a_server_is_greeted_before_its_tools_are_asked_for(tmp_path: Path
 
 @pytest.mark.covers("GW-UPS-7")
 async def test_the_same_process_serves_every_call(tmp_path: Path) -> None:
-    async with gateway(tmp_path, mcp={"servers": [odd("good")]}) as found:
-        assert len({await said(found, "good__pid") for _ in range(3)}) == 1
+    other = {**odd("good"), "name": "other"}
+    async with gateway(tmp_path, mcp={"servers": [odd("good"), other]}) as found:
+        pids = [{await said(found, f"{name}__pid") for _ in range(3)} for name in ("good", "other")]
+
+    assert [len(one) for one in pids] == [1, 1]
+    assert len(pids[0] | pids[1] | {str(os.getpid())}) == 3
 
 
 @pytest.mark.covers("GW-UPS-7", "GW-UPS-8")

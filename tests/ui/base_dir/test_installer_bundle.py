@@ -1,5 +1,6 @@
 """The real bundle: which files a project gets, and what the skills and guides teach."""
 
+import os
 import re
 from pathlib import Path
 
@@ -25,6 +26,7 @@ BASE = [
     *(f"viewdefs/{name}.html" for name in ("lua.ViewList.DEFAULT", "lua.ViewListItem.list-item", "MCP.DEFAULT")),
     *("event", "state", "variables", "linkapp", "scripts/wait-for-state.sh"),
     "lua/main.lua",
+    "html/index.html",
 ]
 TEACHING = "\n".join(
     file.read_text() for folder in ("claude", "base/resources") for file in sorted((BUNDLE / folder).rglob("*.md"))
@@ -37,6 +39,12 @@ def test_a_project_gets_the_documented_files(workspace: Workspace) -> None:
 
     expected = [f".claude/{path}" for path in SKILLS] + [f".claude/ui/{path}" for path in BASE]
     assert set(expected) <= set(result.installed)
+    for script in ("event", "state", "variables", "linkapp", "mcp", "scripts/wait-for-state.sh"):
+        assert os.access(workspace.base / script, os.X_OK), script
+    page = (workspace.base / "html/index.html").read_text()
+    scripts = re.findall(r'(?:src|href)="/?([\w.-]+\.(?:js|css))"', page)
+    assert scripts
+    assert [name for name in scripts if not (workspace.base / "html" / name).is_file()] == []
 
 
 @pytest.mark.covers("UI-INST-7")

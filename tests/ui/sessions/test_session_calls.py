@@ -170,6 +170,31 @@ async def test_pages_and_tools_take_turns_in_one_order(shown: Session) -> None:
     assert loads(await shown.run_lua("return order")) == list(range(30))
 
 
+@pytest.mark.covers("UI-EXEC-1")
+async def test_clicks_and_timers_wait_for_the_code_that_runs(
+    sessions: SessionRegistry, shown: Session, browser: Browser
+) -> None:
+    await sessions.upload_viewdef("Thing.DEFAULT", '<template><button ui-action="press()">x</button></template>')
+    browser.catch_up()
+    await shown.run_lua(
+        "order = {} thing.press = function() order[#order + 1] = 'click' end "
+        "session:setTimeout(function() order[#order + 1] = 'timer' end, 1)"
+    )
+    slow = (
+        "order[#order + 1] = 'begin' local t = os.clock() while os.clock() - t < 0.3 do end order[#order + 1] = 'end'"
+    )
+    async with create_task_group() as group:
+        group.start_soon(shown.run_lua, slow)
+        group.start_soon(browser.click, "press()")
+    with fail_after(60):
+        while len(found := loads(await shown.run_lua("return order"))) < 4:
+            await checkpoint()
+
+    begin = found.index("begin")
+    assert found[begin + 1] == "end"
+    assert sorted(found) == ["begin", "click", "end", "timer"]
+
+
 @pytest.mark.covers("UI-ROB-5")
 async def test_starting_and_stopping_again_and_again_leaves_nothing_behind(workspace: Workspace) -> None:
     for number in range(5):

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ui_mcp.app.ui_server import open_host
 from ui_mcp.errors import InvalidArgumentsError, NotConfiguredError
 from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Text
+from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.tools.install import install
@@ -52,10 +55,17 @@ async def test_force_brings_back_a_file_the_user_removed(host: UiServer, tmp_pat
 
 
 @pytest.mark.covers("UI-FSM-3")
-async def test_an_unconfigured_server_refuses() -> None:
-    async with UiServer(serves_nothing) as host:
+async def test_it_works_while_configured_or_running_and_otherwise_refuses(tmp_path: Path) -> None:
+    async with open_host({"lua.host": "thread"}, ListenPorts(), Announcements()) as host:
         with pytest.raises(NotConfiguredError):
             await run(host, {})
+        await host.begin(str(tmp_path / "ui"))
+        configured = await run(host, {"force": True})
+        await host.start()
+        running = await run(host, {"force": True})
+
+    assert "README.md" in configured["installed"]
+    assert running["installed"] == configured["installed"]
 
 
 @pytest.mark.covers("UI-TOOL-7")

@@ -107,6 +107,17 @@ async def test_results_are_json(host: UiServer, running: Running, code: str, ans
     assert loads(await run_lua(host, code)) == answer
 
 
+@pytest.mark.covers("UI-MCPG-5")
+async def test_lua_reads_the_same_status_as_the_agent(host: UiServer, running: Running) -> None:
+    async with open_page(running.sessions.get("1")):
+        told = host.status()
+        read = loads(await run_lua(host, "return mcp:status()"))
+
+    shared = ("state", "version", "base_dir", "url", "sessions", "mcp_port")
+    assert {name: read[name] for name in shared} == {name: told[name] for name in shared}
+    assert (read["state"], read["sessions"]) == ("running", 1)
+
+
 @pytest.mark.covers("UI-TOOL-6", "UI-TOOL-18")
 async def test_the_status_of_a_running_server_counts_its_pages(host: UiServer, running: Running) -> None:
     before = host.status()
