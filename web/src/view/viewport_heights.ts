@@ -8,7 +8,7 @@ const UNIT = /(^|[^\w.-])(\d*\.?\d+)([dsl]?vh)\b/gi;
 /** Rewrite the heights in the styles of a viewdef. What is fixed to the window keeps the window's height. */
 export function fitHeights(content: ParentNode): void {
   for (const style of content.querySelectorAll("style")) {
-    const css = style.textContent ?? "";
+    const css = style.textContent;
     if (css.includes("vh")) {
       style.textContent = css.replace(BLOCK, inApp);
     }
