@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,22 @@ async def test_an_app_that_shows_nothing_says_why(host: UiServer, running: Runni
 )
 async def test_results_are_json(host: UiServer, running: Running, code: str, answer: Json) -> None:
     assert loads(await run_lua(host, code)) == answer
+
+
+@pytest.mark.covers("UI-MCPG-5")
+async def test_code_that_runs_at_the_start_is_told_the_directory_as_it_was_given(
+    host: UiServer, tmp_path: Path
+) -> None:
+    base = tmp_path / "given" / "ui"
+    (base / "apps/early").mkdir(parents=True)
+    (base / "apps/early/init.lua").write_text("at_start = mcp:status()")
+    given = os.path.relpath(base)
+    await host.configure(given)
+    await host.start()
+
+    early = loads(await run_lua(host, "return at_start"))
+
+    assert (early["base_dir"], early["version"]) == (given, bundled_version())
 
 
 @pytest.mark.covers("UI-MCPG-5")

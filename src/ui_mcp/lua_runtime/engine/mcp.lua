@@ -100,10 +100,12 @@ E.ops[OP.PUBLISHED] = function(topic, text)
   return "true", failed
 end
 
+-- While the files run at the start, only what was known when the worker was launched can be told.
 local function status()
-  local found = json.decode(E.context.status)
+  local found, known = json.decode(E.context.status), json.decode(host.status)
   if type(found) ~= "table" then found = {} end
-  found.state, found.version, found.base_dir = found.state or "running", found.version or "", found.base_dir or host.base_dir
+  found.state, found.version = found.state or "running", found.version or known.version or ""
+  found.base_dir = found.base_dir or known.base_dir or host.base_dir
   return found
 end
 

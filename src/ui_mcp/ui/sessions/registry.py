@@ -326,9 +326,8 @@ class SessionRegistry:
         self._cached_status = None
 
     async def _launch(self, secret: str, outputs: OutputSink) -> Worker:
-        worker = await self._host.launch(
-            worker_config(self._workspace, self._config, secret, self._server.protected), outputs
-        )
+        config = worker_config(self._workspace, self._config, secret, self._server.protected)
+        worker = await self._host.launch(replace(config, status=self._status()), outputs)
         await worker.call(Op.VIEWDEFS, self._viewdefs.bundle())
         return worker
 
