@@ -20,6 +20,13 @@ async def test_the_record_says_what_the_modules_say() -> None:
     assert toolset.recorded_tools() == listed, "run scripts/tool_list.py"
 
 
+@pytest.mark.covers("MCP-TOOL-7")
+def test_hosts_with_a_tool_search_load_only_the_tool_to_begin_with() -> None:
+    listed = toolset.recorded_tools() or ()
+
+    assert [tool.name for tool in listed if (tool.meta or {}).get("anthropic/alwaysLoad")] == ["ui_status"]
+
+
 @pytest.mark.parametrize("files", [[], ["ui/tools/another.py"]])
 def test_a_record_of_other_files_is_not_used(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "tool_list.json"

@@ -42,7 +42,10 @@ class Tool:
 
 
 ALWAYS_LOADED: JsonObject = {"anthropic/alwaysLoad": True}
-"""Metadata of tools that hosts with a tool search should load from the start."""
+"""Metadata of a tool that hosts with a tool search load from the start.
+
+Every conversation then pays for its definition, whether or not it shows anything: only for the tool to begin with.
+"""
 
 
 @dataclass(frozen=True, slots=True)

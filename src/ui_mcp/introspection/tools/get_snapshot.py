@@ -11,7 +11,7 @@ from ui_mcp.introspection.contract import Defaults, Limits, Mode, StageChoice, a
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_both, as_text
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, Text, ToolResult, text_result
+from ui_mcp.toolkit.tool import Annotations, Call, Text, ToolResult, text_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,6 @@ class SnapshotArgs(Request):
     annotations=Annotations(read_only=True),
     aliases=("ui.getSnapshot",),
     refused=invalid_arguments,
-    meta=ALWAYS_LOADED,
 )
 async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call) -> ToolResult:
     """See what a UI shows, as an outline with a uid per node: the person's page, else our browser, or a `target`.

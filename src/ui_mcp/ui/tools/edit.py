@@ -11,7 +11,7 @@ from ui_mcp.introspection.diff import Shown, difference, look
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, Content, Media, Text, ToolResult
+from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult
 from ui_mcp.ui.editing.changes import FileChange
 from ui_mcp.ui.editing.editor import AppEditor, Outcome, Plan
 from ui_mcp.ui.server import UiServer
@@ -50,7 +50,7 @@ class EditArgs:
     EditArgs,
     title="Edit an app",
     annotations=Annotations(destructive=True),
-    meta=SHOWN_INLINE | ALWAYS_LOADED,
+    meta=SHOWN_INLINE,
 )
 async def edit(host: UiServer, args: EditArgs, call: Call) -> ToolResult:
     """Write or change an app's files, load them at once and see what became of it: the way to build apps.

@@ -6,7 +6,7 @@ from typing import Annotated
 from ui_mcp.errors import LuaError, SessionGoneError
 from ui_mcp.fields import Named
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, ToolResult, text_result
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 
 
@@ -18,7 +18,7 @@ class RunArgs:
     session_id: Annotated[str, "Session to run it in.", Named("sessionId")] = "1"
 
 
-@tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True), meta=ALWAYS_LOADED)
+@tool("ui_run", RunArgs, title="Run Lua", annotations=Annotations(destructive=True))
 async def run(host: UiServer, args: RunArgs, call: Call) -> ToolResult:
     """Execute Lua in the session and return its first value as JSON; pages follow every change.
 

@@ -10,7 +10,7 @@ from anyio import CancelScope, create_task_group, sleep
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.fields import Named
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import ALWAYS_LOADED, Annotations, Call, ToolResult, text_result
+from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
 
@@ -25,7 +25,7 @@ class WaitArgs:
     session_id: Annotated[str, "Session whose events to take.", Named("sessionId")] = "1"
 
 
-@tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False), meta=ALWAYS_LOADED)
+@tool("ui_wait", WaitArgs, title="Wait for events", annotations=Annotations(destructive=False))
 async def wait(host: UiServer, args: WaitArgs, call: Call) -> ToolResult:
     """Wait until the app calls mcp.pushState, and return its events as a JSON array; [] on timeout.
 
