@@ -77,7 +77,7 @@ compat: test-setup  ## operate the shell and apps in DIR, a project of ui-engine
 miniwob: test-setup  ## solve the tasks of MiniWoB++ (PyPI) with our tools; MINIWOB="--seeds 3 click-pie" chooses
 	PYTHONPATH=tests $(BIN)/python -m miniwob_tasks.run $(MINIWOB)
 
-apps-host: test-setup  ## show an app in the reference host of MCP Apps, whose built folder examples/basic-host is DIR
+apps-host: test-setup  ## show an app in the MCP Inspector, or in the host of MCP Apps whose built folder examples/basic-host is DIR
 	PYTHONPATH=tests $(BIN)/python -m hosts.apps_host $(DIR)
 
 differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations from FIRST_SEED (0) on with our MCP core and with the SDK

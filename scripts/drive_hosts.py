@@ -23,8 +23,8 @@ PACKAGES = {
     "qwen": "@qwen-code/qwen-code",
     "cline": "cline",
 }
-TOOLS = {"mcpb": "@anthropic-ai/mcpb"}
-"""What judges manifests, beside the hosts themselves."""
+TOOLS = {"mcpb": "@anthropic-ai/mcpb", "inspector": "@modelcontextprotocol/inspector"}
+"""What judges manifests and shows MCP Apps, beside the hosts themselves."""
 
 
 def main(names: list[str]) -> int:
@@ -34,7 +34,7 @@ def main(names: list[str]) -> int:
         print(f"No host {', '.join(sorted(unknown))}; there are: {', '.join(PACKAGES)}")
         return 2
     chosen = names or list(PACKAGES)
-    for name in [*chosen, *TOOLS]:
+    for name in [*chosen, "mcpb"]:
         install(name)
     tests = [f"tests/hosts/test_loop.py::test_a_host_goes_through_the_whole_loop[{name}]" for name in chosen]
     tests += ["tests/hosts/test_manifests.py"] if chosen == list(PACKAGES) else []

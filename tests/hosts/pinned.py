@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from assets import MissingToolError, node_tools
 from drive_hosts import FOLDER, npm_install
 
-__all__ = ["VERSIONS", "MissingToolError", "install_pinned", "node_folder"]
+__all__ = ["VERSIONS", "MissingToolError", "install_pinned", "node_folder", "npm_install"]
 VERSIONS = {"claude-code": "2.1.326", "codex": "0.169.0", "gemini": "0.61.0"}
 
 
