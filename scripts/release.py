@@ -86,8 +86,8 @@ def installed(package: Path, folder: Path) -> Path:
     return folder
 
 
-def freeze(environment: Path, scratch: Path, name: str) -> None:
-    """Build one executable file from the installed wheel, its dependencies and the interpreter."""
+def freeze(environment: Path, scratch: Path, name: str, target: Path = RELEASE) -> None:
+    """Build one executable file in `target` from the installed wheel, its dependencies and the interpreter."""
     python = str(binaries(environment) / "python")
     run([python, *PIP, "pyinstaller>=6.10"])
     options = [
@@ -95,7 +95,7 @@ def freeze(environment: Path, scratch: Path, name: str) -> None:
         *(f"--collect-data={package}" for package in DATA),
         *(f"--copy-metadata={package}" for package in METADATA),
         "--onefile", "--console", "--noconfirm", "--log-level=ERROR", f"--name={name.removesuffix('.exe')}",
-        f"--distpath={RELEASE}", f"--workpath={scratch / 'work'}", f"--specpath={scratch}",
+        f"--distpath={target}", f"--workpath={scratch / 'work'}", f"--specpath={scratch}",
     ]  # fmt: skip
     run([python, "-m", "PyInstaller", *options, str(ROOT / "scripts" / "executable.py")])
 

@@ -17,7 +17,7 @@ from ui_mcp.version import version_line
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from release import executable_name  # noqa: E402
+from release import executable_name, freeze, installed  # noqa: E402
 from version import stamped, version  # noqa: E402
 
 CARRIED = ["base/html/index.html", "base/README.md", "base/event", "claude/skills/ui/SKILL.md", "base/lua/main.lua"]
@@ -140,6 +140,29 @@ def test_every_install_line_of_the_documents_works(line: str, artefacts: Path, t
     )  # fmt: skip
 
     assert tried.stdout == "works\n", tried.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.covers("UI-REL-3", "UI-REL-6")
+def test_the_executable_on_the_path_works_and_is_what_hosts_are_given(artefacts: Path, tmp_path: Path) -> None:
+    assert "put the executable for your platform on your PATH" in (ROOT / "README.md").read_text(encoding="utf-8")
+    wheel = installed(artefacts / "ui_mcp-9.8.7-py3-none-any.whl", tmp_path / "wheel")
+    freeze(wheel, tmp_path, "ui-mcp", tmp_path / "bin")
+    (tmp_path / "home/.codex").mkdir(parents=True)
+
+    tried = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "smoke.py"), str(tmp_path / "bin/ui-mcp")],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    shown = subprocess.run(
+        ["/bin/sh", "-c", "ui-mcp setup codex --dry-run"], cwd=tmp_path / "home",
+        env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path / "home")},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert tried.stdout == "works\n", tried.stderr
+    assert 'command = "ui-mcp"' in shown.stdout, shown.stderr
 
 
 @pytest.mark.slow
