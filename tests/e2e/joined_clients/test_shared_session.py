@@ -123,25 +123,34 @@ def approve(person_url: str, asked: dict[str, Any]) -> None:
         assert person.post(f"/approvals/{asked['approval_id']}/decision", json=answer).status_code == 200
 
 
-async def test_the_open_page_comes_back_with_its_state_when_the_server_is_killed(tmp_path: Path) -> None:
+async def test_page_state_events_chat_and_approvals_come_back_when_the_server_is_killed(tmp_path: Path) -> None:
     with neighbour() as shop:
         project(tmp_path, shop)
-    async with agent(tmp_path) as first:
-        url = await first.call("ui_start")
-        await first.call("ui_display", name="tally")
-        async with opened(url) as page, agent(tmp_path) as second:
-            await page.click("#add")
-            await expect(page.locator("#count")).to_have_text("1")
-            while "unsaved" in await second.call("ui_status"):
-                pass
-            kill_server(tmp_path / ".claude/ui")
+        async with agent(tmp_path) as first:
+            url = await first.call("ui_start")
+            await first.call("ui_display", name="tally")
+            asked = await first.call("shop__ship", id=42)
+            posted = await first.call("chat_assistant_post", content="Shipping.")
+            async with opened(url) as page, agent(tmp_path) as second:
+                await page.click("#add")
+                await expect(page.locator("#count")).to_have_text("1")
+                while "unsaved" in await second.call("ui_status"):
+                    pass
+                kill_server(tmp_path / ".claude/ui")
 
-            await page.click("#add")  # without a reload
-            await expect(page.locator("#count")).to_have_text("2")
-            events = [one["event"] for one in await second.call("ui_wait")]
-            assert events == ["added", "session_restarted", "added"]
-            assert (await first.call("ui_status"))["url"] == url
-            assert len((await first.call("ui_status"))["clients"]) == 2
+                await page.click("#add")  # without a reload
+                await expect(page.locator("#count")).to_have_text("2")
+                events = [one["event"] for one in await second.call("ui_wait")]
+                assert events == ["added", "session_restarted", "added"]
+                assert await first.call("ui_run", code="return tally.count") == 2
+                assert [one["id"] for one in (await first.call("chat_read_since"))["messages"]] == [posted["id"]]
+                status = await first.call("ui_status")
+                assert (status["url"], len(status["clients"])) == (url, 2)
+                approve(status["person_url"], asked)
+                done = await second.call("approvals__result", approval_id=asked["approval_id"], wait_s=60)
+
+        assert "awaiting_approval" not in str(done)
+        assert [path for path in shop.paths if path == "/api/ship"] == ["/api/ship"]
 
 
 @pytest.mark.covers("UI-JOIN-8")

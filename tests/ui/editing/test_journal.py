@@ -102,6 +102,7 @@ def applied(files: Files, changes: Sequence[FileChange]) -> Files:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills need a fork")
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # a few hundred processes each
 @pytest.mark.covers("UI-EDIT-2")
 @pytest.mark.parametrize("first", range(0, 200, 20))
 def test_200_sequences_with_kills_leave_whole_files_and_undo_exactly(
