@@ -328,10 +328,6 @@ class UiServer:
             _log.info("serving at %s; MCP on port %s", running.url, running.mcp_port)
             return running
 
-    def serves(self, running: Running) -> bool:
-        """Return whether `running` is still what is served, and is not being ended."""
-        return self._state is running and not self._stop.is_set()
-
     async def stop(self) -> None:
         """Stop serving the UI, if it is running."""
         async with self._lock:

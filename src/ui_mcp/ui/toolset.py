@@ -57,7 +57,7 @@ class _UiTools(FunctionToolset[UiServer]):
         try:
             return await super().call(name, arguments, call)
         except SessionGoneError as error:
-            if not isinstance(before, Running) or self._context.serves(before):
+            if not isinstance(before, Running) or not before.sessions.stopped:
                 raise
             raise NotStartedError("Server not started\nIt was stopped or configured anew while this ran.") from error
 

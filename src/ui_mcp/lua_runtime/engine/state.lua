@@ -8,8 +8,7 @@
 --   ["f", n, file, line, code, name, cell, …]  a function; `code` only if no file declares it
 --   ["c", n, value|null]  a cell   ["c", n]  one whose value cannot be kept   ["x", n]  no longer reachable
 --   ["p", name, n, digest]  a prototype   ["g", n] the globals
---   ["r", name, key, n|null, n|null]  a loaded file, its value, and the object it made the root of the session
---   ["v", name]  the displayed app
+--   ["r", name, key, n|null, n|null]  a loaded file, its value, the root it made   ["v", name]  the displayed app
 --   ["w", handle, value, seconds|null, due|null]  a timer            ["w", handle]  it is over
 --   ["k", name, n]  a table of the engine that holds values of apps (`E.kept`)
 -- Values are those of state_values.lua.
@@ -292,21 +291,19 @@ end
 local function scan_files()
   local fresh = {}
   for path, entry in next, loader.by_path do
-    local v, root = entry.value, entry.root
+    local v, root, known = entry.value, entry.root, required[path]
     if type(v) == "table" or type(v) == "function" then visit(v, true) end
     if type(root) == "table" then visit(root) end -- an app without a global is known by nothing else
-    local known = required[path]
-    if not known or not rawequal(known.value, v) or not rawequal(known.root, root) then
-      required[path] = { value = v, root = root }
+    if not (known and rawequal(known[1], v) and rawequal(known[2], root)) then
+      required[path] = { v, root }
       fresh[#fresh + 1] = entry
     end
   end
   sort(fresh, function(a, b) return a.order < b.order end)
   for i = 1, #fresh do
     local entry = fresh[i]
-    local kind = type(entry.value)
+    local root, kind = type(entry.root) == "table" and value(entry.root) or "null", type(entry.value)
     local node = (kind == "table" or kind == "function") and value(entry.value) or "null"
-    local root = type(entry.root) == "table" and value(entry.root) or "null"
     put('["r",' .. concat({ quote(entry.name), quote(entry.key), node, root }, ",") .. "]")
   end
 end

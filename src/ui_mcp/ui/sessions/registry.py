@@ -88,6 +88,8 @@ class SessionRegistry:
         self._server = server
         self._host = host or worker_host(config)
         self._sessions: dict[str, Session] = {}
+        self.stopped = False
+        """Whether the server was stopped or configured anew."""
         self.visitors = PersonCookies()
         self.past = PastSessions(self.get, lambda number: Session(number, replace(self._context, state=None)))
         self._last = 0
@@ -284,6 +286,7 @@ class SessionRegistry:
 
     async def stop(self) -> None:
         """End every session; safe to call twice."""
+        self.stopped = True
         with CancelScope(shield=True):
             async with create_task_group() as ending:
                 for session in list(self._sessions.values()):
