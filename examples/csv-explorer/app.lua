@@ -1,7 +1,7 @@
 -- A CSV text as a table with statistics and a chart. Everything is computed from `rows` when it is shown.
 
 CsvExplorer = session:prototype("CsvExplorer", {
-    pasted = "", problem = "", by = "", number = "", chart = "bar", rows = EMPTY, names = EMPTY, numeric = EMPTY,
+    pasted = "", problem = "", files = EMPTY, by = "", number = "", chart = "bar", rows = EMPTY, names = EMPTY, numeric = EMPTY,
 })
 
 local SAMPLE = [[
@@ -52,7 +52,7 @@ local function cells(line)
 end
 
 function CsvExplorer:new()
-    local app = session:create(CsvExplorer, { rows = {}, names = {}, numeric = {} })
+    local app = session:create(CsvExplorer, { rows = {}, names = {}, numeric = {}, files = {} })
     app:load(SAMPLE)
     return app
 end
@@ -94,6 +94,10 @@ end
 function CsvExplorer:import()
     self:load(self.pasted)
     if self.problem == "" then self.pasted = "" end
+end
+
+function CsvExplorer:arrived(file)
+    self:load(io.open(file.path):read("*a"))
 end
 
 function CsvExplorer:choices()

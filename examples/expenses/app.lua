@@ -1,8 +1,8 @@
 Expense = session:prototype("Expense", { date = "", item = "", category = "Food", amount = 0 })
-Expenses = session:prototype("Expenses", { date = os.date("%Y-%m-%d"), item = "", category = "Food", amount = "", pasted = "", note = "", list = EMPTY })
+Expenses = session:prototype("Expenses", { date = os.date("%Y-%m-%d"), item = "", category = "Food", amount = "", note = "", list = EMPTY, files = EMPTY })
 
 function Expenses:new()
-    local app = session:create(Expenses, { list = session:store("expenses", Expense) })
+    local app = session:create(Expenses, { list = session:store("expenses", Expense), files = {} })
     if #app.list == 0 then app.list:import("csv", "date,item,category,amount\n2026-01-05,Rent,Home,850\n2026-01-09,Groceries,Food,64.20\n2026-02-05,Rent,Home,850\n2026-02-14,Dinner,Food,48.50\n2026-03-02,Train to Lyon,Travel,119\n2026-03-05,Rent,Home,850\n") end
     return app
 end
@@ -24,9 +24,9 @@ function Expenses:remove(row)
     for at, one in ipairs(self.list) do if one == row then table.remove(self.list, at) end end
 end
 
-function Expenses:import()
-    local count, why = self.list:import("csv", self.pasted)
-    self.pasted, self.note = count and "" or self.pasted, count and count .. " expenses added." or why
+function Expenses:arrived(file)
+    local count, why = self.list:import("csv", io.open(file.path):read("*a"))
+    self.note = count and count .. " expenses added." or why
 end
 
 function Expenses:months()

@@ -26,16 +26,26 @@ async def test_an_expense_is_checked_added_and_charted(app: OpenApp) -> None:
     assert browser.page.errors == []
 
 
+UPLOAD = """
+local path = mcp:status().base_dir .. "/storage/upload.csv"
+local file = io.open(path, "w")
+file:write(%s)
+file:close()
+expenses:arrived({ path = path })
+"""
+
+
 async def test_csv_comes_in_and_nonsense_is_refused(app: OpenApp) -> None:
     session, browser = app
-    await browser.type("pasted", "date,item,category,amount\n2026-05-01,Tent,Travel,120\n")
-    await browser.click("import()")
+    await session.run_lua(UPLOAD % '"date,item,category,amount\\n2026-05-01,Tent,Travel,120\\n"')
+    browser.catch_up()
     assert "1 expenses added." in browser.text
     assert await session.run_lua("return expenses.list[7].item") == '"Tent"'
 
-    await browser.type("pasted", '"never closed')
-    await browser.click("import()")
-    assert browser.value("pasted") == '"never closed'
+    await session.run_lua(UPLOAD % "'\"never closed'")
+    browser.catch_up()
+    assert "1 expenses added." not in browser.text
+    assert await session.run_lua("return #expenses.list") == "7"
 
 
 async def test_what_was_removed_stays_removed(tmp_path: Path) -> None:
