@@ -22,6 +22,8 @@ FOLDERS = (
     "src/ui_mcp/bundle/app",
     "src/ui_mcp/bundle/base",
     "src/ui_mcp/bundle/claude",
+    "src/ui_mcp/bundle/templates",
+    "tests/examples/fixtures",
 )
 PAGES = [*sorted(ROOT.glob("*.md")), *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md")))]
 FENCE = re.compile(r"^\s*(?:```|~~~)\s*(\S*)")

@@ -181,16 +181,6 @@ async def test_the_templates_of_the_guide_show_and_act(
         assert browser.page.errors == []
 
 
-async def test_the_mail_app_of_the_lua_guide_has_an_address_for_each_folder(
-    write_app: WriteApp, tmp_path: Path
-) -> None:
-    page = """<template><button ui-action="open('sent')">Sent</button></template>"""
-    app = write_app("mail", block(f"{GUIDES}/lua.md", "Mail:visit").code, Mail__DEFAULT=page)
-    async with open_app(app, tmp_path) as (session, browser):
-        await browser.click("open('sent')")
-        assert await session.run_lua("return {mail:address()}") == '["sent","Folder sent"]'
-
-
 @together("run", *blocks("docs/howto/form.md"))
 async def test_the_form_says_what_is_wrong_and_sends_when_it_is_right(
     given: tuple[Block, Block], write_app: WriteApp, tmp_path: Path

@@ -21,6 +21,10 @@ GUIDES = {
     "reference": ("Platform reference", "Start here: how the platform works, its files, tools and rules, in one page."),
     "viewdefs": ("Viewdef guide", "HTML templates: every ui-* attribute, path syntax, lists, namespaces, components."),
     "components": ("Component catalogue", "Tables and other elements beyond HTML and Shoelace, with snippets to copy."),
+    "cookbook": (
+        "Cookbook",
+        "25 tasks, each a small app to copy: lists, forms, tables, charts, files, addresses, keys.",
+    ),
     "lua": ("Lua guide", "Lua API: prototypes, session, mcp, ui, timers, hot loading, permissions and limits."),
     "mcp": ("Agent guide", "Building and operating an app as an agent: the workflow, the event loop, the checks."),
 }
