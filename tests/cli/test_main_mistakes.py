@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.command import ui_mcp
-from ui_mcp.cli.parsing import explained
+from ui_mcp.cli.main import explained
 
 
 @pytest.mark.covers("UI-CLI-15")
