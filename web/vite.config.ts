@@ -56,7 +56,7 @@ function vendor(): ViteUserConfig {
 function elements(): ViteUserConfig {
   const names = readdirSync("src/elements", { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return {
-    plugins: [copyLicences()],
+    plugins: [collectLicences()],
     publicDir: false,
     build: {
       outDir: elementsOutput,
@@ -66,24 +66,41 @@ function elements(): ViteUserConfig {
       modulePreload: false,
       rolldownOptions: {
         input: Object.fromEntries(names.map(({ name }) => [name, `src/elements/${name}/element.ts`])),
-        preserveEntrySignatures: false,
-        output: { entryFileNames: "[name].js", chunkFileNames: "shared-[name]-[hash].js" },
+        // Pages load entries under an address with a version; chunks must never import them, or they would run twice.
+        preserveEntrySignatures: "strict",
+        output: { entryFileNames: "[name].js", chunkFileNames: "shared-[hash].js" },
       },
     },
   };
 }
 
-/** The licences of what the elements bring along, beside them. */
-function copyLicences(): Plugin {
-  const files = { "echarts/LICENSE": "ECharts-LICENSE.txt", "echarts/NOTICE": "ECharts-NOTICE.txt", "zrender/LICENSE": "ZRender-LICENSE.txt" };
+/** The licences of all packages that are in the elements, in one file beside them. */
+function collectLicences(): Plugin {
+  const packages = new Set<string>();
   return {
-    name: "copy-licences",
-    closeBundle() {
-      for (const [from, to] of Object.entries(files)) {
-        cpSync(`node_modules/${from}`, `${elementsOutput}/${to}`);
+    name: "collect-licences",
+    generateBundle(_, files) {
+      for (const file of Object.values(files)) {
+        for (const id of file.type === "chunk" ? Object.keys(file.modules) : []) {
+          const found = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.replace(/^\0/, ""));
+          if (found) {
+            packages.add(found[0]);
+          }
+        }
       }
     },
+    closeBundle() {
+      writeFileSync(`${elementsOutput}/THIRD-PARTY-LICENSES.txt`, [...packages].sort().map(licenceOf).join("\n"));
+    },
   };
+}
+
+/** Name, version and licence texts of a package; some publish no text and only name their licence. */
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as { name: string; version: string; license?: string };
+  const texts = readdirSync(folder, { withFileTypes: true }).filter((file) => file.isFile() && /^(?:licen[cs]e|notice|copying)/i.test(file.name)).map((file) => file.name).sort();
+  const parts = texts.map((file) => readFileSync(`${folder}/${file}`, "utf8").trim());
+  return `${"=".repeat(80)}\n${name} ${version} (${license ?? "see below"})\n${"=".repeat(80)}\n\n${parts.join("\n\n")}\n`;
 }
 
 /** The page that every session opens: index.html, main-HASH.js, worker-HASH.js and the themes. Needs `vendor` first. */

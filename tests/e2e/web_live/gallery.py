@@ -47,3 +47,4 @@ def ready(page: Page, tag: str) -> None:
     expect(page.locator("#title")).to_have_text(tag)
     page.wait_for_function("(tag) => customElements.get(tag) !== undefined", arg=tag)
     page.wait_for_function("(tag) => document.querySelector(tag).shadowRoot.childElementCount > 0", arg=tag)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -6,8 +6,8 @@ import { ICON } from "./icons";
 export interface MonthHooks {
   /** A day was chosen. */
   readonly choose: (date: string) => void;
-  /** What a cell shows below its number, and what it says of itself. */
-  readonly cell?: (date: string) => { readonly content: readonly Node[]; readonly says: string };
+  /** What a cell shows below its number. */
+  readonly cell?: (date: string) => readonly Node[];
   readonly allowed?: (date: string) => boolean;
   readonly selected: (date: string) => "" | "start" | "inside" | "end" | "only";
   /** Another month is shown. */
@@ -66,15 +66,14 @@ export class Month {
 
   private cell(date: string): HTMLElement {
     const selected = this.hooks.selected(date);
-    const extra = this.hooks.cell?.(date);
     const allowed = this.hooks.allowed?.(date) ?? true;
     const classes = ["day", ...(date.slice(0, 7) === this.day.slice(0, 7) ? [] : ["other"]), ...(date === today() ? ["today"] : []), ...(selected === "" ? [] : [selected])];
-    const says = `${named(date, { weekday: "long", day: "numeric", month: "long", year: "numeric" })}${extra === undefined || extra.says === "" ? "" : `, ${extra.says}`}`;
+    const whole = make("span.quiet", {}, named(date, { weekday: "long", day: "numeric", month: "long", year: "numeric" }));
     const cell = make("td", {
-      role: "gridcell", class: classes.join(" "), "data-date": date, tabindex: date === this.day ? 0 : -1, "aria-label": says,
+      role: "gridcell", class: classes.join(" "), "data-date": date, tabindex: date === this.day ? 0 : -1,
       "aria-selected": String(selected !== ""), "aria-disabled": allowed ? false : "true", "aria-current": date === today() ? "date" : false,
-    }, make("span.number", {}, String(Number(date.slice(8)))));
-    cell.append(...(extra?.content ?? []));
+    }, whole, make("span.number", { "aria-hidden": "true" }, String(Number(date.slice(8)))));
+    cell.append(...(this.hooks.cell?.(date) ?? []));
     return cell;
   }
 

@@ -14,8 +14,9 @@ import { inlineIcons } from "./icons";
 import { applyHostTheme } from "./host_theme";
 import { socketUpgrade } from "./upgrade";
 
-// A document inside a host can load nothing, so it brings all elements along.
-import.meta.glob("../elements/*/element.ts", { eager: true });
+// A document inside a host can load nothing, so it brings all elements along, but for two whose libraries are larger than it.
+import.meta.glob(["../elements/*/element.ts", "!../elements/{editor,mermaid}/element.ts"], { eager: true });
+import "./plain_elements";
 
 const PROTOCOL = "2026-01-26";
 const HOST_TIMEOUT_MS = 5000;

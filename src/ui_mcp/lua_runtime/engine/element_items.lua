@@ -5,7 +5,7 @@ local FAULT = E.wire.fault
 local json, limits = E.json, E.limits
 local type, next, rawget, rawlen, rawequal, tonumber, tostring = type, next, rawget, rawlen, rawequal, tonumber, tostring
 local byte, concat, sort, floor = string.byte, table.concat, table.sort, math.floor
-local insert, remove = table.insert, table.remove
+local insert, remove, min, max = table.insert, table.remove, math.min, math.max
 local getmetatable = debug.getmetatable
 
 local MAX_DEPTH, MAX_TABLES = 40, 20000
@@ -62,13 +62,14 @@ function write(state, v, depth)
   if kind == "number" then return json.number(v) end
   if kind == "boolean" then return v and "true" or "false" end
   if kind ~= "table" then return "null" end
-  state.tables = state.tables + 1
+  local list = E.is_array(v) or (next(v) == nil and not E.type_of(v))
+  -- Lists cost less than tables with names: the lines of a map are lists of many pairs of numbers.
+  state.tables = state.tables + (list and 0.1 or 1)
   if state.open[v] then return '"(contains itself)"' end
   if depth > MAX_DEPTH or state.tables > MAX_TABLES then
     limits.raise(FAULT.INVALID, "an element shows at most " .. MAX_TABLES .. " tables, " .. MAX_DEPTH .. " deep")
   end
   state.open[v] = true
-  local list = E.is_array(v) or (next(v) == nil and not E.type_of(v))
   local text = (list and write_list or write_fields)(state, v, depth + 1)
   state.open[v] = nil
   return text
@@ -121,6 +122,13 @@ local function list_of(state, name)
   return type(v) == "table" and v or nil
 end
 
+-- Move an element of a list of any values, by its place.
+local function reorder(list, from, to)
+  if type(list) ~= "table" or from % 1 ~= 0 or from < 1 or from > rawlen(list) then return end
+  local moved = remove(list, from)
+  insert(list, max(1, min(rawlen(list) + 1, floor(to))), moved)
+end
+
 -- The page changes what it shows: `set` fields, `move`, `remove` or `add` an item. The new item is named in the answer.
 function items.ask(state, q)
   if type(q) ~= "table" or not state.found then return nil end
@@ -132,8 +140,11 @@ function items.ask(state, q)
     state.added = item
     return '{"$added":' .. E.id_of(item) .. "}"
   end
+  if q.from then return reorder(state.value, tonumber(q.from) or 0, tonumber(q.to) or 0) end
   local entry = state.found[tonumber(q.item) or 0]
   if not entry then return nil end
+  -- A command of a palette may bring its own function.
+  if q.run and type(entry.item.run) == "function" then entry.item:run() end
   if type(q.set) == "table" then set(entry.item, q.set) end
   if q.move then
     local into = state.found[tonumber(q.into) or 0]
