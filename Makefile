@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts miniwob apps-host soak fuzz differential docs records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob apps-host soak fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,6 +87,9 @@ docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its re
 	$(BIN)/python scripts/settings.py
 	$(BIN)/python scripts/reference.py
 	$(BIN)/mkdocs build --strict
+
+media: test-setup  ## record the tour into docs/images/tour.webp; WIDTH=390 SCHEME=dark OUT=build/tour.webp for others
+	PYTHONPATH=tests $(BIN)/python scripts/media.py
 
 records: test-setup  ## write again what is recorded or generated: surface, tools, wire, settings, reference, journeys
 	$(BIN)/python scripts/records.py

@@ -75,13 +75,28 @@ def test_the_start_page_lists_the_apps_and_opens_one(server: Server, page: Page)
 def test_the_shell_says_whether_the_agent_listens(counter: Server, page: Page) -> None:
     page.goto(counter.url)
     sign = page.locator(".shell-sign").first
-    expect(sign).to_have_text("Agent away")
+    expect(sign).to_have_text("Connect an agent")
     waiter = threading.Thread(target=lambda: httpx2.get(f"{counter.mcp}/wait?timeout=60", timeout=70))
     waiter.start()
     expect(sign).to_have_text("Agent listening")
     counter.call("ui_run", code="mcp.pushState({ app = 'counter', event = 'enough' })")
     waiter.join(70)
-    expect(sign).to_have_text("Agent away")
+    expect(sign).to_have_text("Agent working")
+
+
+@pytest.mark.covers("UI-SHELL-8")
+def test_the_finder_opens_an_app_by_keyboard_and_the_sign_connects_an_agent(counter: Server, page: Page) -> None:
+    page.goto(counter.url)
+    expect(page.locator(".shell-agent")).to_be_visible()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_label("Find an app")).to_be_focused()
+    page.keyboard.type("no such app")
+    expect(page.locator(".shell-menu .shell-app-item:visible")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.locator(".shell-agent").click()
+
+    dialog = page.get_by_role("dialog", name="Connect an agent")
+    expect(dialog).to_contain_text(f"claude mcp add --transport http ui {counter.mcp}/mcp")
 
 
 def test_a_note_from_lua_appears_until_it_is_dismissed(counter: Server, page: Page) -> None:

@@ -98,7 +98,7 @@ def person_links(person_port: int) -> Sequence[BaseRoute]:
     async def redirect(request: Request) -> Response:
         return RedirectResponse(_same_name(request, person_port) + request.url.path, 307)
 
-    pages = (HtmlRoute(path, redirect, methods=["GET"]) for path in ("/chat", "/approvals"))
+    pages = (HtmlRoute(path, redirect, methods=["GET"]) for path in ("/chat", "/approvals", "/settings"))
     return [Route("/person-url", person_url, methods=["GET"]), *pages]
 
 

@@ -132,8 +132,13 @@ function mcp:shellTitle()
     return self:pageTitle() or shown.type or "App"
 end
 
+-- An agent that has listened before is taken to be at work while it does not; nothing here shows whether it left.
+local heard = false
+
 function mcp:agentLabel()
-    return self:pollingEvents() and "Agent listening" or "Agent away"
+    heard = heard or self:pollingEvents()
+    if self:pollingEvents() then return "Agent listening" end
+    return heard and "Agent working" or "Connect an agent"
 end
 
 function mcp:agentHint()
