@@ -134,7 +134,7 @@ def test_examples_are_accessible_at_any_width_and_need_no_other_machine(
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.goto(f"{server.url}/app/{name}")
         expect(page.get_by_role("heading", name=SHOWN[name]).first).to_be_visible()
-        page.wait_for_function("document.querySelectorAll(':not(:defined)').length === 0")
+        page.wait_for_function("document.querySelectorAll(':not(:defined, ui-column)').length === 0")
         accessible(page)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator(".ui-error")).to_have_count(0)
