@@ -165,26 +165,3 @@ class ConversationToolset:
         if name == POST:
             return await self._chat.call(POST, {**arguments, "conversation": self._conversation}, call)
         return await self._shared.call(name, arguments, call)
-
-
-_ROLES = {"user_message": "user", "assistant_markdown": "assistant", "tool": "tool"}
-"""Of the items that a page shows."""
-
-
-def shown_messages(conversation: Conversation) -> list[JsonObject]:
-    """Return the visible messages of a conversation, numbered from 0."""
-    items = [
-        item
-        for item in conversation.journal.timeline.state.items
-        if item["kind"] in _ROLES and not item.get("superseded")
-    ]
-    return [
-        {"index": index, "item": item["id"], "role": _ROLES[item["kind"]], **_content(item)}
-        for index, item in enumerate(items)
-    ]
-
-
-def _content(item: JsonObject) -> JsonObject:
-    if item["kind"] == "tool":
-        return {"name": item["name"], "arguments": item.get("args", {}), "content": item.get("content")}
-    return {"content": item.get("text") or item.get("md") or ""}
