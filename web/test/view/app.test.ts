@@ -135,13 +135,17 @@ describe("scripts", () => {
   });
 });
 
-test("an element with scrollOnOutput scrolls to its end when something inside changes", () => {
+test("an element with scrollOnOutput follows its end while the reader is there", () => {
   const { say, show } = openApp({ "A.DEFAULT": '<template><div data-ui-b="0 ui-class-x" ui-class-x="on?scrollOnOutput"><p data-ui-b="1 ui-value" ui-value="text"></p></div></template>' });
   show(3, "A.DEFAULT", [false, "one"]);
   const log = element("[ui-viewdef]");
   Object.defineProperties(log, { scrollHeight: { value: 500 }, clientHeight: { value: 100 } });
+  log.scrollTop = 400;
   say([3, 1, "two"]);
   expect(log.scrollTop).toBe(500);
+  log.scrollTop = 100;
+  say([3, 1, "three"]);
+  expect(log.scrollTop).toBe(100);
 });
 
 test("a two-way binding of a third-party element is reported once", async () => {

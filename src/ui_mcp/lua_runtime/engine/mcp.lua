@@ -100,7 +100,7 @@ E.ops[OP.PUBLISHED] = function(topic, text)
   return "true", failed
 end
 
--- While the files run at the start, only what was known when the worker was launched can be told.
+-- While the files run at the start, only what was known when the worker was launched can be answered.
 local function status()
   local found, known = json.decode(E.context.status), json.decode(host.status)
   if type(found) ~= "table" then found = {} end

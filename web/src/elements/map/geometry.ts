@@ -4,7 +4,7 @@ type Position = readonly number[];
 
 export interface Shape {
   readonly kind: "point" | "line" | "area";
-  /** Rings or lines of points on the unit square of the world, y downwards. */
+  /** Rings or lines of points on the unit square of the globe, y downwards. */
   readonly parts: readonly (readonly (readonly [number, number])[])[];
 }
 
@@ -78,7 +78,7 @@ export interface View {
   readonly h: number;
 }
 
-/** The part of the world that holds all features, with a margin, in the proportions of the window. */
+/** The part of the globe that holds all features, with a margin, in the proportions of the window. */
 export function fitting(features: readonly Feature[], ratio: number): View {
   const points = features.flatMap(({ shapes }) => shapes.flatMap(({ parts }) => parts.flat()));
   if (points.length === 0) {

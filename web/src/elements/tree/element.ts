@@ -47,7 +47,7 @@ class UiTree extends UiElement {
     };
   }
 
-  /** What the app knows is told to it; else it is remembered here. */
+  /** An app that keeps track of open nodes is notified; else the element remembers them. */
   private toggle(node: TreeNode, open: boolean): void {
     const item = this.items.get(node.key);
     this.opened.set(node.key, open);
