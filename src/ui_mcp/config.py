@@ -204,8 +204,8 @@ class AgentLoopSettings(Section):
         Literal["tool_only", "implicit_post"],
         "What becomes of text outside a tool call: the model is reminded to post it, or it is posted.",
     ] = "tool_only"
-    max_samplings: Annotated[int, "Answers of the model in one turn.", Limit(ge=1)] = 50
-    max_denials: Annotated[int, "Denied calls in a row that end a turn.", Limit(ge=1)] = 3
+    max_samplings: Annotated[int, "Answers of the model in one turn.", Limit(ge=1, le=500)] = 50
+    max_denials: Annotated[int, "Denied calls in a row that end a turn.", Limit(ge=1, le=100)] = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The snippets for hosts: each parses, and what it names answers."""
 
 import json
-import re
 import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -114,13 +113,6 @@ def test_setup_writes_the_configuration_of_the_hosts_it_finds(given: tuple[Block
     servers = json.loads((terminal.folder / ".mcp.json").read_text())["mcpServers"]
     assert servers["ui"]["args"] == ["mcp", "--dir", ".ui"]
     assert "Claude Code" in said
-
-
-def test_so_does_each_that_stands_in_a_sentence(person: Terminal) -> None:
-    start_page = (ROOT / "src/ui_mcp/bundle/base/viewdefs/MCP.DEFAULT.html").read_text()
-    lines = set(re.findall(r"[`>]((?:claude|codex) mcp add [^`<]+)[`<]", README + start_page))
-
-    assert {person.run(line) for line in lines} == {"Added ui: ui-mcp answers\n"}
 
 
 @together("started", block("README.md", "pip install"))

@@ -66,7 +66,8 @@ HARMLESS = frozenset(
         "mcp.max_result_chars", "mcp.claude_channel", "logging.verbosity", "introspection.allow_actions",
         "introspection.allow_screenshots", "introspection.redact", "introspection.timeout_ms", "chat.window",
         "chat.max_content", "chat.mimes", "chat.tool_names", "chat.legacy_ui_tools", "chat.rate", "storage.poll_ms",
-        "chat.server_marks", "publisher.enabled", "publisher.port", "server.linger", "tools.list",
+        "chat.server_marks", "publisher.enabled", "publisher.port", "server.linger", "tools.list", "loop.text_policy",
+        "loop.max_samplings", "loop.max_denials", "orchestrator.max_batch", "session.journal_ms", "session.history_mb",
     }
 )  # fmt: skip
 """Settings that a repository may bring: they never give more rights than the default."""

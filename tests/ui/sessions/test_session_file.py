@@ -13,6 +13,7 @@ from ui_mcp.app.commands.session import export_session, import_session
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, RefusedError
 from ui_mcp.jsontypes import loads
 from ui_mcp.testing.project import make_workspace, open_session_file, open_sessions
+from ui_mcp.ui.app_files import MAX_BYTES
 from ui_mcp.ui.sessions.record import SessionRecords
 from ui_mcp.ui.sessions.session_file import read
 from ui_mcp.ui.state.database import JournalSettings, StateDatabase
@@ -123,3 +124,43 @@ async def test_anything_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="No session is saved"):
         await export_session(workspace, database, tmp_path / "x")
     await database.close()
+
+
+@pytest.mark.parametrize(
+    "path", ["note/../../../evil.lua", "../evil/app.lua", "/evil/app.lua", "note/a\\b.lua", "note"]
+)
+async def test_a_path_out_of_the_app_is_refused_and_nothing_is_written(
+    exported: Exported, tmp_path: Path, path: str
+) -> None:
+    def copied() -> Path:
+        with closing(zipfile.ZipFile(exported.file)) as old, closing(zipfile.ZipFile(tmp_path / "odd", "w")) as new:
+            for name in old.namelist():
+                new.writestr(name, old.read(name))
+            new.writestr(f"apps/{path}", "evil()")
+        return tmp_path / "odd"
+
+    found = await to_thread.run_sync(read, await to_thread.run_sync(copied))
+    there = make_workspace(tmp_path / "there")
+
+    with pytest.raises((RefusedError, InvalidArgumentsError)):
+        found.unpack(there)
+
+    assert not list(there.apps.iterdir())
+    assert not list(tmp_path.rglob("evil*"))
+
+
+def test_what_cannot_be_unpacked_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "large", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("session.json", "{}")
+        archive.writestr("state.json", b"0" * (MAX_BYTES + 1))
+    with pytest.raises(InvalidArgumentsError, match="too large"):
+        read(tmp_path / "large")
+
+    with zipfile.ZipFile(tmp_path / "locked", "w") as archive:
+        archive.writestr("session.json", "{}")
+    marked = bytearray((tmp_path / "locked").read_bytes())
+    marked[6] |= 1  # encrypted, in the local header and in the directory
+    marked[marked.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "locked").write_bytes(marked)
+    with pytest.raises(InvalidArgumentsError, match="no session file"):
+        read(tmp_path / "locked")

@@ -4,6 +4,7 @@ A zip archive with `session.json`, `state.json` (records) and the files below `a
 """
 
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from ui_mcp.ui.app_files import MAX_BYTES, MAX_FILES, place_of, present_files, r
 from ui_mcp.workspace import Workspace
 
 FORMAT = 1
+# RuntimeError: encrypted; NotImplementedError: a compression that zipfile does not know.
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +38,21 @@ class SessionFile:
         Raises:
             RefusedError: an app of the same name has other contents, or a path is not allowed.
         """
-        apps = sorted({path.partition("/")[0] for path in self.files})
-        for app in apps:
-            mine = {
-                path.partition("/")[2]: content for path, content in self.files.items() if path.startswith(f"{app}/")
-            }
-            folder = place_of(workspace, app)
-            if folder.is_dir() and (there := present_files(folder)) and there != mine:
+        apps: dict[str, dict[str, bytes]] = {}
+        for name, content in self.files.items():
+            app, _, path = name.partition("/")
+            apps.setdefault(app, {})[path] = content
+        folders = {app: place_of(workspace, app) for app in apps}
+        for app, folder in folders.items():  # all checks first: a refused file leaves nothing behind
+            if folder.is_dir() and (there := present_files(folder)) and there != apps[app]:
                 raise RefusedError(f"apps/{app} exists and differs\nMove it away, or import into another directory.")
-            folder.mkdir(parents=True, exist_ok=True)
-            for path, content in mine.items():
+            for path in apps[app]:
                 require_path(folder, path)
+        for app, folder in folders.items():
+            folder.mkdir(parents=True, exist_ok=True)
+            for path, content in apps[app].items():
                 write_atomic(folder / path, content)
-        return apps
+        return sorted(apps)
 
 
 def write(file: Path, workspace: Workspace, records: str, displayed: str) -> int:
@@ -85,7 +90,7 @@ def read(file: Path) -> SessionFile:
             inside = [one.filename for one in entries if one.filename.startswith("apps/") and not one.is_dir()]
             files = {name.removeprefix("apps/"): archive.read(name) for name in inside}
             return SessionFile(str(about["displayed"]), records, files)
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+    except (*_UNREADABLE, zipfile.BadZipFile, zlib.error) as error:
         raise InvalidArgumentsError(f"{file} is no session file: {error}") from error
 
 
