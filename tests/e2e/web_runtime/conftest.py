@@ -50,6 +50,7 @@ def page(context: BrowserContext, server: ScriptedServer, console: list[str]) ->
     page.on("pageerror", lambda error: console.append(str(error)))
     page.goto(server.url)
     watch: Any = server.hear()
-    assert watch == {"userEvent": False, "messages": [{"type": "watch", "data": {"varId": 1, "expand": True}}]}
+    asked = {"varId": 1, "expand": True, "address": "/"}
+    assert watch == {"userEvent": False, "messages": [{"type": "watch", "data": asked}]}
     yield page
     assert console == []
