@@ -181,7 +181,7 @@ def test_a_call_that_the_server_died_on_says_so(tmp_path: Path) -> None:
         answer = agent.receive()
 
         assert (answer["id"], answer["result"]["isError"]) == ("w", True)
-        assert "ended unexpectedly\nAnother one is started" in answer["result"]["content"][0]["text"]
+        assert "ended unexpectedly\nAnother one continues with what was saved" in answer["result"]["content"][0]["text"]
 
 
 @pytest.mark.covers("UI-JOIN-5")
