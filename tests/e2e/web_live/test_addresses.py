@@ -37,7 +37,7 @@ def test_an_app_is_opened_by_its_address_and_named_in_the_title(apps: Server, pa
     page.goto(f"{apps.url}/app/counter")
     expect(page.locator("#count")).to_have_text("0")
     expect(page).to_have_title("Counter")
-    assert page.locator("#app-favicon").get_attribute("href") == "/app/counter/favicon.svg"
+    expect(page.locator("#app-favicon")).to_have_attribute("href", "/app/counter/favicon.svg")
 
     page.reload()
     expect(page.locator("#count")).to_have_text("0")

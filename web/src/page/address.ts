@@ -1,6 +1,8 @@
 /** The address of the app that a page shows, in the location bar, the title, the icon and the history. */
 import type { AddressHooks } from "../view/app";
 
+/** The first icon waits: a page is to be usable before anything else is requested. */
+const ICON_MS = 1_000;
 const SESSION = /^\/(\d+|[0-9a-f]{32})(?=\/|$)/;
 
 /** What the server says that this page shows. */
@@ -23,6 +25,7 @@ export function addresses(go: (address: string) => void): AddressHooks {
   let acted = false;
   let started = false;
   let icon: string | undefined;
+  let iconTimer: ReturnType<typeof setTimeout> | undefined;
   addEventListener("popstate", () => go(currentAddress()));
   return {
     here: currentAddress,
@@ -34,7 +37,8 @@ export function addresses(go: (address: string) => void): AddressHooks {
       document.title = shown.title ?? title;
       if (shown.app !== icon) {
         icon = shown.app; // not again: an app may set another one
-        setIcon(icon);
+        clearTimeout(iconTimer);
+        iconTimer = setTimeout(setIcon, started ? 0 : ICON_MS, icon);
       }
       if (next !== now) {
         const prefix = SESSION.exec(location.pathname)?.[0] ?? "";
@@ -58,10 +62,8 @@ function appOf(address: string): string {
 
 function setIcon(app: string | undefined): void {
   const link = document.querySelector<HTMLLinkElement>("#app-favicon");
-  if (link !== null && app !== undefined) {
-    link.href = `/app/${encodeURIComponent(app)}/favicon.svg`;
-  } else if (link !== null) {
-    link.href = "data:,";
+  if (link !== null) {
+    link.href = app === undefined ? "data:," : `/app/${encodeURIComponent(app)}/favicon.svg`;
   }
 }
 

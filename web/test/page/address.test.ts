@@ -10,6 +10,7 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 test("the first address replaces, another app is a step", () => {
@@ -58,14 +59,19 @@ test("going back tells where to", () => {
 });
 
 test("the icon is the app's, unless the app has set another one", () => {
+  vi.useFakeTimers();
   const page = addresses(() => undefined);
   const icon = document.querySelector("link");
   page.show(say("mail"));
+  expect(icon?.getAttribute("href")).toBe("data:,");
+  vi.runAllTimers();
   expect(icon?.getAttribute("href")).toBe("/app/mail/favicon.svg");
 
   icon?.setAttribute("href", "/mine.svg");
   page.show(say("mail", "in"));
+  vi.runAllTimers();
   expect(icon?.getAttribute("href")).toBe("/mine.svg");
   page.show(say(undefined));
+  vi.runAllTimers();
   expect(icon?.getAttribute("href")).toBe("data:,");
 });
