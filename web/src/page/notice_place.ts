@@ -1,7 +1,7 @@
 /** Finds a place for the notices where they cover no control of the app. */
 
 const CONTROLS =
-  "a[href], button, input, select, textarea, summary, label, [tabindex], [contenteditable], [role='button'], [ui-action], [ui-event-click], " +
+  "a[href], button, input, select, textarea, summary, label, [tabindex]:not([tabindex='-1']), [contenteditable], [role='button'], [ui-action], [ui-event-click], " +
   "sl-button, sl-icon-button, sl-input, sl-textarea, sl-select, sl-checkbox, sl-switch, sl-radio, sl-range, sl-menu-item, sl-tab, sl-details";
 /** In the order in which they are tried; the first is where people expect notices. */
 export const PLACES = ["bottom-right", "bottom-left", "top-right", "top-left", "bottom", "top"] as const;
