@@ -148,7 +148,7 @@ def test_npm_is_silent_unless_it_fails(with_node: Clone) -> None:
     (with_node.root / "web" / "page.html").write_text("second")
     bad = with_node.build()
 
-    assert (good.stdout, good.stderr.splitlines()[0]) == ("", "Building the page (npm, about half a minute)…")
+    assert (good.stdout, good.stderr.splitlines()[0]) == ("", "[3/4] Building the page (npm, about half a minute)…")
     assert "noise" not in good.stderr
     assert (bad.returncode, bad.stdout) == (1, "")
     assert "npm ci failed in web/:\nthe reason" in bad.stderr

@@ -20,7 +20,8 @@ def audit(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_everything_shipped_is_asked_about(audit: Any) -> None:
     shipped = audit.shipped()
 
-    assert {"starlette", "uvicorn", "mcp", "lupa", "h11", "pydantic-core", "psycopg", "websockets"} <= shipped.keys()
+    assert {"starlette", "uvicorn", "lupa", "h11", "psycopg", "websockets"} <= shipped.keys()
+    assert "mcp" not in shipped  # the SDK is for tests only
     assert not {"playwright", "pytest", "ruff", "mypy", "ui-mcp"} & shipped.keys()
 
 

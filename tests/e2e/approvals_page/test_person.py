@@ -140,7 +140,7 @@ async def test_an_app_in_the_frame_can_neither_read_nor_navigate_nor_call_the_pa
     page = await opened(browser, link(whole.url))
     frame = page.frame_locator("iframe[title=App]")
     await expect(frame.locator(".shell-landing")).to_be_visible()
-    await expect(frame.locator(".shell-talk")).to_be_hidden()
+    await expect(frame.locator("[data-chat]")).to_be_hidden()
     inside = next(one for one in page.frames if one.url.startswith(whole.server.url))
 
     tries = await inside.evaluate(APP_CODE.replace("PERSON", f"'{whole.url}'"))
