@@ -19,7 +19,7 @@ README = (Path(__file__).parents[3] / "README.md").read_text()
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """Run the demo; return its address and the directory it says it serves."""
-    command = [sys.executable, "-m", "ui_mcp", "demo", "--no-browser"]
+    command = [sys.executable, "-m", "ui_mcp", "demo", "dashboard", "--no-browser"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     served, address = process.stdout.readline(), process.stdout.readline()
