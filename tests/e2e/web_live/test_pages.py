@@ -121,7 +121,7 @@ def test_themes_follow_the_system_until_one_is_chosen(counter: Server, context: 
     page.reload()
     expect(page.locator("html")).to_have_class("theme-dusk sl-theme-dark")
     expect(page.locator(".shell-theme select")).to_have_value("dusk")
-    assert page.evaluate("document.getElementById('app-favicon').href").endswith("/app/counter/favicon.svg")
+    expect(page.locator("#app-favicon")).to_have_attribute("href", "/app/counter/favicon.svg")
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -32,6 +32,8 @@ class Panel {
   private readonly frame = make("iframe", "ui-history-frame");
   private listing: Listing = { first: 0, last: 0, steps: [], me: "" };
   private shown: number | null = null;
+  /** Where the person has moved the slider to, until that moment is looked at. */
+  private wanted: number | null = null;
   private timer = 0;
   private refreshing = 0;
   private readonly opener = document.activeElement;
@@ -114,7 +116,7 @@ class Panel {
     this.slider.min = String(first);
     this.slider.max = String(last);
     this.slider.disabled = first >= last;
-    this.slider.value = String(this.shown ?? last);
+    this.slider.value = String(this.wanted ?? this.shown ?? last);
     this.render();
   }
 
@@ -151,10 +153,12 @@ class Panel {
 
   private lookSoon(step: number): void {
     clearTimeout(this.timer);
+    this.wanted = step;
     this.timer = window.setTimeout(() => this.look(step), LOOK_MS);
   }
 
   private look(step: number): void {
+    this.wanted = null;
     this.shown = step;
     this.slider.value = String(step);
     this.render();
