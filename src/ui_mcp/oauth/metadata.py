@@ -186,7 +186,7 @@ def _server(given: JsonObject, issuer: str, resource: str) -> AuthorizationServe
     named = str(given.get("issuer") or "")
     # A server that speaks for another issuer could collect its codes (RFC 8414, section 3.3).
     if named.rstrip("/") != issuer.rstrip("/"):
-        raise UpstreamError(f"The authorization server {issuer} says it is {named[:200] or 'nobody'}", fatal=True)
+        raise UpstreamError(f"The authorization server {issuer} says it is {named[:200] or 'unnamed'}", fatal=True)
 
     def end(name: str) -> str:
         url = given.get(f"{name}_endpoint")

@@ -50,7 +50,7 @@ async def export_session(workspace: Workspace, database: StateDatabase, file: Pa
     kept = (await to_thread.run_sync(lambda: SessionRecords(workspace.state_dir, resumes=True).of(1))).kept
     entries = await (await database.store()).entries(_journal_of(kept.secret)) if kept.secret else []
     if not entries:
-        raise NotFoundError(f"No session is saved in {workspace.given}\nStart a server there first, with `ui-mcp serve`.")
+        raise NotFoundError(f"No session is saved in {workspace.given}\nStart one there with `ui-mcp serve`.")
     state = State()
     for entry in entries:
         state.apply(loads(entry.body))

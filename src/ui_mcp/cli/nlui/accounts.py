@@ -60,7 +60,7 @@ async def sign_out_command(options: argparse.Namespace) -> int:
     """Forget a sign-in, and end it at the server."""
     account = _account(_settings(options.source), options.name)
     done = await account.sign_out()
-    print(f"{options.name}: {'signed out' if done else 'nobody was signed in'}")
+    print(f"{options.name}: {'signed out' if done else 'was not signed in'}")
     return 0
 
 
