@@ -174,4 +174,4 @@ async def test_the_commands_sign_in_show_and_sign_out(
     assert (row["state"], row["kept_in"]) == ("signed in", "file")
     assert "token-1" not in dumps(row)
     assert "shop: signed out" in await nlui("sign-out", "shop")
-    assert "nobody was signed in" in await nlui("sign-out", "shop")
+    assert "was not signed in" in await nlui("sign-out", "shop")
