@@ -1,4 +1,4 @@
-"""Forty tasks of MiniWoB++ with our tools, with playwright-mcp and with agent-browser, each by the same oracle.
+"""Thirty-nine tasks of MiniWoB++ with our tools, with playwright-mcp and with agent-browser, each by the same oracle.
 
 An oracle starts the task, reads what the tool shows, and acts; several actions are one call where a tool allows it.
 Tokens are characters / 4 of arguments and answers. Bars: at most 0.6 of the calls and of the tokens of either.
@@ -19,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from miniwob_tasks.oracles.clicks import quoted
 from miniwob_tasks.oracles.fields import calculated
-from miniwob_tasks.oracles.lists import similar
 from miniwob_tasks.site import Site, package, serving
 
 SEED = 7
@@ -82,8 +81,7 @@ def open_section(driver: Driver) -> None:
 
 def check(driver: Driver) -> None:
     nodes = driver.start()
-    wanted = re.findall(r"Select (?:words similar to )?(.*?) and click", _goal(nodes))[0].split(", ")
-    words = similar(wanted) if "similar" in _goal(nodes) else set(wanted)
+    words = re.findall(r"Select (.*?) and click", _goal(nodes))[0].split(", ")
     driver.act(
         *(_click(node) for node in _all(nodes, "box") if node.text in words), _click(_one(nodes, "button", "Submit"))
     )
@@ -154,7 +152,7 @@ BY_ORACLE: dict[Callable[[Driver], None], str] = {
     find_behind: """click-tab-2 click-tab-2-easy click-tab-2-medium click-tab-2-hard click-collapsible-2
         click-collapsible-2-nodelay click-link""",
     open_section: "click-collapsible click-collapsible-nodelay",
-    check: "click-checkboxes click-checkboxes-large click-checkboxes-soft click-checkboxes-transfer click-option",
+    check: "click-checkboxes click-checkboxes-large click-checkboxes-transfer click-option",
     select: "choose-list click-scroll-list",
     fill: """enter-text enter-text-2 enter-text-dynamic enter-password login-user read-table enter-date enter-time
         simple-arithmetic simple-algebra find-word read-table-2""",

@@ -7,36 +7,12 @@ from miniwob_tasks.oracles import solves
 from miniwob_tasks.oracles.clicks import quoted
 from miniwob_tasks.outline import Line, Page
 
-SYNONYMS = """big large huge enormous gigantic; small tiny little mini petite; red scarlet crimson vermillion;
-happy cheerful joyful gleeful delighted; sad unhappy sorrowful miserable tragic; angry mad furious irritated;
-evil wicked immoral sinful corrupt depraved; wrong incorrect mistaken erroneous; real genuine actual;
-strange odd peculiar unusual weird; stop cease halt end finish; scared terrified panicked fearful frightened afraid;
-quiet calm peaceful serene mild; old aged archaic; love like adore favor; kill murder assassinate;
-keep retain preserve sustain maintain; hide conceal camouflage; hate despise loathe detest dislike;
-funny humorous amusing comical laughable; fat fleshy plump chubby; stupid dumb dull unwise;
-delicious savory delectable appetizing; cut slice carve chop; brave courageous fearless; begin start initiate launch;
-answer reply response; television televisions TV TVs; house home houses homes; fire flame fires flames;
-pig pork swine; rabbit rabbits bunny bunnies; car cars automobile automobiles vehicle vehicles; water"""
-"""What a reader of English knows."""
-
 
 @solves("click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer", "click-option")
 def choose(ui: Ui) -> None:
     page = ui.look()
     wanted = re.findall(r"Select (.*) and click", page.goal)[0].split(", ")
     ui.do(*(click(line) for line in page.all("input") if line.text in wanted), click(page.one("button", "Submit")))
-
-
-@solves("click-checkboxes-soft")
-def choose_similar(ui: Ui) -> None:
-    page = ui.look()
-    wanted = similar(re.findall(r"similar to (.*) and click", page.goal)[0].split(", "))
-    ui.do(*(click(line) for line in page.all("input") if line.text in wanted), click(page.one("button", "Submit")))
-
-
-def similar(given: list[str]) -> set[str]:
-    groups = [group.split() for group in SYNONYMS.split(";")]
-    return {word for group in groups if set(group) & set(given) for word in group}
 
 
 @solves("choose-list", "click-scroll-list")
