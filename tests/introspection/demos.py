@@ -173,7 +173,7 @@ DEMO = ROOT / "examples" / "javafx" / "Demo.java"
 def compiled(folder: Path, source: Path = DEMO) -> Path:
     """Compile a program and, if it is not there, the agent."""
     classes = folder / "demo-classes"
-    modules = ["--module-path", str(DEBIAN_JAVAFX), "--add-modules", "javafx.controls"]
+    modules = ["--module-path", str(DEBIAN_JAVAFX), "--add-modules", "javafx.controls,javafx.swing"]
     subprocess.run(["javac", "--release", "11", "-d", str(classes), *modules, str(source)], check=True)
     if not (ROOT / "src/ui_mcp/bundle/agents/javafx-agent.jar").is_file():
         subprocess.run(["python3", str(ROOT / "agents/jvm/build.py")], check=True)

@@ -106,6 +106,18 @@ def test_a_hidden_part_has_a_line_only_if_its_author_named_it() -> None:
     ) == ["div a2 #details hidden"]
 
 
+@pytest.mark.covers("IN-89")
+def test_a_class_is_written_only_where_nothing_else_tells_a_node_from_its_like() -> None:
+    assert shown(
+        {"t": "Button", "c": ["button", "cut"]},
+        {"t": "CheckBox", "c": ["check-box"]},
+        {"t": "FancyMenuBar", "c": ["menu-bar"]},
+        {"t": "Button", "c": ["button", "cut"], "l": "Cut"},
+        {"t": "Slider", "c": ["slider", "volume"], "i": "loud"},
+        {"t": "i", "c": ["icon", "icon-save"]},
+    ) == ["Button a2 .cut", "CheckBox a3", "FancyMenuBar a4", 'Button a5 "Cut"', "Slider a6 #loud", "i a7 .icon-save"]
+
+
 GRID_RECORDS: list[JsonObject] = [
     {
         "t": "div", "er": "grid",

@@ -12,10 +12,12 @@ import javafx.scene.control.DatePicker;
 import javafx.scene.control.Label;
 import javafx.scene.control.Slider;
 import javafx.scene.control.TableColumn;
+import javafx.scene.control.TablePosition;
 import javafx.scene.control.TableView;
 import javafx.scene.control.TextArea;
 import javafx.scene.control.TreeView;
 import javafx.scene.control.cell.CheckBoxTreeCell;
+import javafx.scene.control.skin.TableViewSkin;
 import javafx.scene.input.ClipboardContent;
 import javafx.scene.input.TransferMode;
 import javafx.scene.layout.HBox;
@@ -24,6 +26,7 @@ import javafx.scene.layout.Region;
 import javafx.scene.layout.StackPane;
 import javafx.scene.layout.VBox;
 import javafx.beans.property.ReadOnlyStringWrapper;
+import javafx.collections.ListChangeListener;
 import javafx.stage.FileChooser;
 import javafx.stage.Stage;
 import javafx.util.Duration;
@@ -51,13 +54,13 @@ public class Hands extends Application {
         });
         Button choose = button("choose", "Choose", () -> new FileChooser().showOpenDialog(stage));
         VBox left = new VBox(4, status, canvas, slider, named(new DatePicker(), "date"), named(new ColorPicker(), "colour"),
-                named(new TextArea(), "area"), dragged(), curtain(), failing, choose);
+                named(new TextArea(), "area"), named(new Paper(), "paper"), dragged(), curtain(), failing, choose);
         VBox right = new VBox(4, tree(), table());
         Pane outside = new Pane(far);
         outside.setManaged(false);
         outside.setPickOnBounds(false);
         stage.setTitle("Hands");
-        stage.setScene(new Scene(new HBox(8, left, right, outside), 700, 600));
+        stage.setScene(new Scene(new HBox(8, left, right, sheet(), outside), 1240, 600));
         stage.setOnShown(shown -> Platform.runLater(() -> System.out.println("READY")));
         stage.show();
     }
@@ -113,6 +116,68 @@ public class Hands extends Application {
         table.getColumns().add(column);
         table.getItems().addAll("pear", "apple", "fig");
         return table;
+    }
+
+    /** More rows and columns than fit, and a total that the skin shows over the topmost rows. */
+    private TableView<Integer> sheet() {
+        TableView<Integer> sheet = named(new TableView<>(), "sheet");
+        sheet.getSelectionModel().setCellSelectionEnabled(true);
+        sheet.setFixedCellSize(24);
+        sheet.setMinWidth(300);
+        sheet.setMaxHeight(300);
+        for (int at = 0; at < 12; at++) {
+            int number = at;
+            TableColumn<Integer, String> column = new TableColumn<>("Column " + at);
+            column.setCellValueFactory(row -> new ReadOnlyStringWrapper(row.getValue() + "," + number));
+            sheet.getColumns().add(column);
+        }
+        for (int row = 0; row < 1000; row++) {
+            sheet.getItems().add(row);
+        }
+        sheet.getSelectionModel().getSelectedCells().addListener((ListChangeListener<TablePosition>) change -> {
+            for (TablePosition<?, ?> cell : sheet.getSelectionModel().getSelectedCells()) {
+                status.setText("cell " + cell.getRow() + "," + cell.getColumn());
+            }
+        });
+        sheet.setSkin(new PinnedSkin(sheet));
+        return sheet;
+    }
+
+    private static final class PinnedSkin extends TableViewSkin<Integer> {
+        private final Label total = new Label("Total");
+
+        PinnedSkin(TableView<Integer> table) {
+            super(table);
+            total.setStyle("-fx-background-color: lightgray");
+            getChildren().add(total);
+        }
+
+        @Override
+        protected void layoutChildren(double x, double y, double width, double height) {
+            super.layoutChildren(x, y, width, height);
+            total.resizeRelocate(x, y + 26, width - 20, 48);
+        }
+    }
+
+    /** An editor as libraries have them: no text control of JavaFX, and its text is in nodes inside. */
+    public static final class Paper extends StackPane {
+        private final Label line = new Label("first");
+
+        public Paper() {
+            getChildren().add(line);
+        }
+
+        public boolean isEditable() {
+            return !isDisabled();
+        }
+
+        public String getText() {
+            return line.getText();
+        }
+
+        public void replaceText(int from, int to, String text) {
+            line.setText(getText().substring(0, from) + text + getText().substring(to));
+        }
     }
 
     private static Button button(String id, String text, Runnable work) {

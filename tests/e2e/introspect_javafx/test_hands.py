@@ -7,7 +7,9 @@ import pytest
 
 from introspection.demos import Demo, debian_cell, failure, javafx_demo
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.contract import Ref
+from ui_mcp.introspection.arguments import Selector
+from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.jsontypes import JsonObject
 
@@ -45,6 +47,22 @@ async def test_events_have_the_coordinates_of_the_node_that_gets_them(
 
     assert outcome.error is None
     assert await hands.said() == expected
+
+
+@pytest.mark.covers("IN-56")
+async def test_clicks_of_the_real_pointer_and_of_events_in_turns_arrive_each_at_its_place(hands: Demo) -> None:
+    said = []
+    for nth in range(8):
+        (canvas,) = await hands.target.find(Selector(css="#canvas"), CaptureRequest(sections=ALL, css="#canvas"))
+        left, top = canvas.record["sc"][:2]
+        by_event = await hands.do({"type": "click", "target": canvas.uid})
+        said.append((by_event.error, await hands.said()))
+        at = {"x": left + 70 + nth, "y": top + 40}
+        by_pointer = await hands.do({"type": "click", "native": True, **at})
+        said.append((by_pointer.error, await hands.said()))
+
+    expected = [spot for nth in range(8) for spot in ((None, "50.0,30.0"), (None, f"{70.0 + nth},40.0"))]
+    assert said == expected
 
 
 @pytest.mark.covers("IN-56")
@@ -95,9 +113,10 @@ async def test_what_slides_away_is_waited_for(hands: Demo) -> None:
 @pytest.mark.covers("IN-122")
 async def test_rows_of_a_tree_say_their_level_and_state_and_take_actions(hands: Demo) -> None:
     tree = await hands.uid("#checks")
-    await hands.do(
+    outcome = await hands.do(
         {"type": "expand", "target": f"{tree}:r1"}, {"type": "setChecked", "target": f"{tree}:r2", "checked": True}
     )
+    assert outcome.error is None
     await hands.do({"type": "select", "target": f"{tree}:r3"})
     text = await as_text(hands.target, SnapshotRequest())
 
@@ -127,6 +146,29 @@ async def test_a_table_is_sorted_by_its_header(hands: Demo) -> None:
     assert texts == ["apple", "fig", "pear"]
 
 
+@pytest.mark.covers("IN-36")
+@pytest.mark.parametrize(("row", "column"), [(900, 0), (40, 11), (5, 3)])
+async def test_a_cell_under_a_pinned_row_or_in_a_far_column_is_brought_to_where_it_can_be_clicked(
+    hands: Demo, row: int, column: int
+) -> None:
+    outcome = await hands.do({"type": "click", "target": f"{await hands.uid('#sheet')}:r{row}:ccol{column}"})
+
+    assert outcome.error is None
+    assert await hands.said() == f"cell {row},{column}"
+
+
+@pytest.mark.covers("IN-66")
+@pytest.mark.parametrize("part", ["r7:ccol1", "hcol3"])
+async def test_rows_and_headers_are_labelled_in_an_annotated_picture(hands: Demo, part: str) -> None:
+    sheet = await hands.uid("#sheet")
+    await hands.do({"type": "scroll", "target": sheet, "toIndex": 0}, {"type": "click", "target": f"{sheet}:r3:ccol2"})
+    ref = Ref(f"{sheet}:{part}")
+
+    pictures = [await hands.target.screenshot(ScreenshotRequest(ref=ref, annotate=drawn)) for drawn in (False, True)]
+
+    assert pictures[0] != pictures[1]
+
+
 @pytest.mark.covers("IN-124")
 @pytest.mark.parametrize(
     ("css", "text", "shown"),
@@ -141,6 +183,19 @@ async def test_values_that_are_no_text_are_set_from_text(hands: Demo, css: str, 
     assert failure(wrong).details["reason"] == "INVALID_VALUE"
     assert right.error is None
     assert await value(hands, css) == shown
+
+
+@pytest.mark.covers("IN-124")
+async def test_an_editor_of_a_library_is_one_line_with_its_text_and_takes_another(hands: Demo) -> None:
+    paper = await hands.uid("#paper")
+    before = await as_text(hands.target, SnapshotRequest())
+
+    outcome = await hands.do({"type": "setText", "target": paper, "text": "second\nline"})
+
+    assert outcome.error is None
+    assert f'Paper {paper} #paper value="first"\n' in before
+    assert before.count("first") == 1
+    assert await value(hands, "#paper") == "second\nline"
 
 
 @pytest.mark.covers("IN-67")

@@ -13,6 +13,7 @@ from introspection.forests import PATH
 from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiStaleRefError, UiTimeoutError
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Selector
+from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.javafx import JavaFxBackend
 from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_json, as_text
@@ -66,6 +67,17 @@ async def test_a_row_that_shows_another_item_now_is_stale(demo: Demo) -> None:
     assert "now" not in caught.value.details
     assert failure(outcome).code == "MCP_UI_STALE_REF"
     assert failure(outcome).details["now"] == "Item 998"
+
+
+@pytest.mark.covers("IN-66")
+async def test_tabs_are_labelled_in_an_annotated_picture(demo: Demo) -> None:
+    (label,) = await demo.find(text="Table", match="equals", predicate={"styleClassHas": "tab-label"})
+
+    pictures = [
+        await demo.target.screenshot(ScreenshotRequest(ref=Ref(label.uid), annotate=drawn)) for drawn in (False, True)
+    ]
+
+    assert pictures[0] != pictures[1]
 
 
 @pytest.mark.covers("IN-36", "IN-12")

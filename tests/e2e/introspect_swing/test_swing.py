@@ -7,6 +7,7 @@ import pytest
 
 from introspection.demos import Demo, failure, swing_demo
 from ui_mcp.introspection import snapshot_json
+from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.jsontypes import JsonObject
@@ -119,3 +120,26 @@ async def test_values_text_and_coordinates_arrive(demo: Demo) -> None:
     assert values == ["7", "12", "a\nb\tc", "Lima"]
     assert await demo.said() == "50,30"
     assert failure(wrong).details["reason"] == "INVALID_VALUE"
+
+
+@pytest.mark.covers("IN-66")
+@pytest.mark.parametrize("part", ["r5:ccol1", "hcol1"])
+async def test_rows_and_headers_are_labelled_in_an_annotated_picture(demo: Demo, part: str) -> None:
+    await tab(demo, "Table")
+    table = await demo.uid("#people")
+    await demo.do({"type": "scroll", "target": table, "toIndex": 0})
+    ref = Ref(f"{table}:{part}")
+
+    pictures = [await demo.target.screenshot(ScreenshotRequest(ref=ref, annotate=drawn)) for drawn in (False, True)]
+
+    assert pictures[0] != pictures[1]
+
+
+@pytest.mark.covers("IN-66")
+async def test_tabs_are_labelled_in_an_annotated_picture(demo: Demo) -> None:
+    node = (await demo.find(predicate={"typeIs": ["JTabbedPane"]}))[0]
+    ref = Ref(f"{node.uid}:r1")
+
+    pictures = [await demo.target.screenshot(ScreenshotRequest(ref=ref, annotate=drawn)) for drawn in (False, True)]
+
+    assert pictures[0] != pictures[1]

@@ -20,7 +20,7 @@ public final class Boot {
     /** Classes that every program with a toolkit has loaded, and those of ours that start the agent beside them. */
     private static final String JAVAFX = "javafx.application.Platform";
     private static final String SWING = "java.awt.Window";
-    private static final Map<String, String> AGENTS = Map.of(JAVAFX, "uimcp.javafx.JavaFxAgent", SWING, "uimcp.swing.SwingAgent");
+    private static final Map<String, String> AGENTS = Map.of(JAVAFX, "uimcp.mixed.MixedAgent", SWING, "uimcp.swing.SwingAgent");
     /** The system property that holds the running agent, where a second copy of this class can find it. */
     private static final String RUNNING = "uimcp.agent";
     private static final long POLL_MILLIS = 250;

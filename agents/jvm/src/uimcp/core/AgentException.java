@@ -28,6 +28,10 @@ public final class AgentException extends Exception {
         return new AgentException(ErrorCode.INVALID_ARGUMENT, message);
     }
 
+    public boolean hasCode(String wanted) {
+        return code.equals(wanted);
+    }
+
     public boolean hasReason(String reason) {
         return reason.equals(details.get("reason"));
     }

@@ -17,7 +17,7 @@ public final class Refs {
     private static final int MAX_ROWS = 4000;
     private static final int MIN_SWEEP = 20_000;
 
-    private final String prefix = prefix(ProcessHandle.current().pid());
+    private final String prefix;
     private final Map<String, WeakReference<Object>> objects = new HashMap<>();
     /** What each row showed when it was last read, and when it was last reported to a caller. */
     private final Map<String, Supplier<Object>> readItems = bounded();
@@ -25,6 +25,11 @@ public final class Refs {
     private final List<String> warnings = new ArrayList<>();
     private long last;
     private int sweepAt = MIN_SWEEP;
+
+    /** {@code mark} keeps the uids of one toolkit apart from those of another in the same program. */
+    public Refs(String mark) {
+        prefix = prefix(ProcessHandle.current().pid()) + mark;
+    }
 
     /** Return the object's uid, which is kept in its {@code properties}; the program may have set one there itself. */
     public String uid(Object object, Map<Object, Object> properties) {

@@ -1,5 +1,6 @@
 package uimcp.core;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -16,6 +17,17 @@ public final class RequestFields {
     @SuppressWarnings("unchecked")
     static RequestFields parse(String line) {
         return new RequestFields((Map<String, Object>) JsonReader.read(line));
+    }
+
+    /** Return the same fields with one more or another value. */
+    public RequestFields with(String key, Object value) {
+        var all = new HashMap<>(fields);
+        all.put(key, value);
+        return new RequestFields(all);
+    }
+
+    public Map<String, Object> map() {
+        return fields;
     }
 
     public Object get(String key) {

@@ -94,6 +94,8 @@ final class AccessibleText {
         } else if (node instanceof ComboBoxBase) {
             record.text(RecordField.PROMPT, ((ComboBoxBase<?>) node).getPromptText());
             record.text(RecordField.VALUE_TEXT, selectedValue((ComboBoxBase<?>) node));
+        } else if (EditableText.of(node) != null) {
+            record.value(RecordField.VALUE_TEXT, EditableText.of(node).text(node));
         } else {
             numbers(node, record);
         }
@@ -102,7 +104,7 @@ final class AccessibleText {
     /** Return whether the node only lays out others: a pane without id and content. */
     static boolean isPlain(Node node) {
         boolean arranges = node instanceof Pane || node.getClass() == Region.class || node instanceof javafx.scene.Group;
-        return arranges && node.getId() == null;
+        return arranges && node.getId() == null && EditableText.of(node) == null;
     }
 
     static void extras(Node node, RecordFields record, Set<String> sections, boolean redacted) {

@@ -159,7 +159,7 @@ final class Actionability {
     }
 
     /** Return the part of a node, in the scene, that neither its window nor a clip cuts off; null if there is none. */
-    private static Bounds seenPart(Node node) {
+    static Bounds seenPart(Node node) {
         Scene scene = node.getScene();
         Bounds seen = common(node.localToScene(node.getLayoutBounds()), new BoundingBox(0, 0, scene.getWidth(), scene.getHeight()));
         for (Node at = node.getParent(); at != null && seen != null; at = at.getParent()) {
@@ -201,7 +201,7 @@ final class Actionability {
         return false;
     }
 
-    private static void reveal(Node node) {
+    static void reveal(Node node) {
         for (Node at = node.getParent(); at != null; at = at.getParent()) {
             if (at instanceof ScrollPane && ((ScrollPane) at).getContent() != null) {
                 scrollTo((ScrollPane) at, node);

@@ -118,18 +118,12 @@ final class Actions {
     }
 
     private Callable<Void> typeText() throws AgentException {
-        if (action.object("target") != null) {
-            focus(target("target"));
-        }
-        Scene scene = focusedScene();
+        Scene scene = keyScene();
         return work(() -> KeyboardInput.type(scene, action.text("text")));
     }
 
     private Callable<Void> pressKey() throws AgentException {
-        if (action.object("target") != null) {
-            focus(target("target"));
-        }
-        Scene scene = focusedScene();
+        Scene scene = keyScene();
         return work(() -> KeyboardInput.press(scene, action.text("key"), modifiers));
     }
 
@@ -141,6 +135,15 @@ final class Actions {
             Actionability.requireUsable(refs, node);
             return value;
         }
+        EditableText area = EditableText.of(node);
+        if (area != null) {
+            Actionability.requireUsable(refs, node);
+            requireEditable(area.isEditable(node));
+            return work(() -> {
+                node.requestFocus();
+                area.set(node, given);
+            });
+        }
         Node field = node instanceof Spinner ? ((Spinner<?>) node).getEditor()
                 : node instanceof ComboBox && ((ComboBox<?>) node).isEditable() ? ((ComboBox<?>) node).getEditor() : node;
         if (!(field instanceof TextInputControl)) {
@@ -148,14 +151,18 @@ final class Actions {
         }
         Actionability.requireUsable(refs, node);
         TextInputControl text = (TextInputControl) field;
-        if (!text.isEditable()) {
-            throw AgentException.actionFailed("READ_ONLY", "The field is read-only");
-        }
+        requireEditable(text.isEditable());
         return work(() -> {
             text.requestFocus();
             text.setText(given);
             text.end();
         });
+    }
+
+    private static void requireEditable(boolean editable) throws AgentException {
+        if (!editable) {
+            throw AgentException.actionFailed("READ_ONLY", "The field is read-only");
+        }
     }
 
     private Callable<Void> scroll() throws AgentException {
@@ -282,7 +289,13 @@ final class Actions {
         return NodeResolver.resolve(refs, ref);
     }
 
-    private static Scene focusedScene() throws AgentException {
+    /** Return the scene that gets keys: that of the target, after focusing it, else the one of the focused window. */
+    private Scene keyScene() throws AgentException {
+        if (action.object("target") != null) {
+            Node node = target("target");
+            focus(node);
+            return node.getScene();
+        }
         return Windows.focused(Windows.requireShowing()).getScene();
     }
 

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import javafx.scene.Node;
 import uimcp.core.AgentException;
+import uimcp.core.HostingToolkit;
 import uimcp.core.RequestFields;
-import uimcp.core.Toolkit;
 
 /** JavaFX, as the server sees it. */
-final class JavaFxToolkit implements Toolkit {
+public final class JavaFxToolkit implements HostingToolkit {
     private static final long ANIMATION_NANOS = 500_000_000;
 
     private final NodeRefs refs = new NodeRefs();
@@ -68,6 +68,36 @@ final class JavaFxToolkit implements Toolkit {
     private List<Double> placement(String uid) throws AgentException {
         Node node = refs.byUid(uid);
         return node == null ? List.of() : Actionability.placement(node);
+    }
+
+    @Override
+    public boolean owns(String uid, long limitMillis) throws AgentException {
+        return FxThread.call(limitMillis, () -> refs.owns(uid));
+    }
+
+    @Override
+    public boolean isHost(Object node) {
+        return Embedding.isA(node, "javafx.embed.swing.JFXPanel");
+    }
+
+    @Override
+    public String windowIn(Object host, long limitMillis) throws AgentException {
+        return FxThread.call(limitMillis, () -> Embedding.windowIn(refs, host));
+    }
+
+    @Override
+    public Embedded embedded(RequestFields ref, long limitMillis) throws AgentException {
+        return FxThread.call(limitMillis, () -> Embedding.place(refs, NodeResolver.resolve(refs, ref)));
+    }
+
+    @Override
+    public void reveal(Object host, double[] box, long limitMillis) throws AgentException {
+        FxThread.call(limitMillis, Actions.work(() -> Embedding.reveal(refs, (Node) host, box)));
+    }
+
+    @Override
+    public boolean hasWindowAt(double screenX, double screenY, long limitMillis) throws AgentException {
+        return FxThread.call(limitMillis, () -> Embedding.hasWindowAt(screenX, screenY));
     }
 
     @Override

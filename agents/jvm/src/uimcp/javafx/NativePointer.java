@@ -2,7 +2,7 @@ package uimcp.javafx;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import javafx.event.EventHandler;
 import javafx.geometry.Point2D;
 import javafx.scene.input.MouseButton;
@@ -17,6 +17,8 @@ import uimcp.core.RequestFields;
 final class NativePointer {
     private static final int MAX_POLLS = 40;
     private static final int DRAG_STEPS = 10;
+    /** Points of the screen that are whole pixels in the window system may differ by this from ours. */
+    private static final double NEAR = 2;
     private static final long PULSE_TIMEOUT_MILLIS = 5000;
 
     private NativePointer() {}
@@ -42,7 +44,7 @@ final class NativePointer {
         Robot robot = FxThread.call(limitMillis, Robot::new);
         HitPoint from = FxThread.call(limitMillis, () -> ends.end("from", true));
         HitPoint to = FxThread.call(limitMillis, () -> ends.end("to", true));
-        step(limitMillis, () -> move(robot, from));
+        arrive(robot, screenPoint(from), limitMillis);
         step(limitMillis, () -> robot.mousePress(MouseButton.PRIMARY));
         try {
             for (int nth = 1; nth <= DRAG_STEPS; nth++) {
@@ -64,29 +66,63 @@ final class NativePointer {
         settle(window, limitMillis);
         Robot robot = FxThread.call(limitMillis, Robot::new);
         Point2D before = FxThread.call(limitMillis, robot::getMousePosition);
-        step(limitMillis, () -> move(robot, new Actions(refs, action).hitPoint()));
-        var pressed = new CountDownLatch(count);
-        EventHandler<MouseEvent> onPress = press -> pressed.countDown();
-        FxThread.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.MOUSE_PRESSED, onPress)));
+        Point2D goal = FxThread.call(limitMillis, () -> screenPoint(new Actions(refs, action).hitPoint()));
+        arrive(robot, goal, limitMillis);
+        var received = new Received();
+        FxThread.call(limitMillis, Actions.work(() -> window.addEventFilter(MouseEvent.ANY, received)));
         try {
-            for (int nth = 0; nth < count; nth++) {
-                long left = count - nth - 1;
+            for (int nth = 1; nth <= count; nth++) {
                 step(limitMillis, () -> robot.mousePress(button));
-                await(pressed, left);
+                await(received.presses, nth);
                 step(limitMillis, () -> robot.mouseRelease(button));
+                // The click happens with the release: until that is back, a snapshot shows the state of before.
+                await(received.releases, nth);
             }
             step(limitMillis, () -> robot.mouseMove(before));
         } finally {
-            FxThread.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.MOUSE_PRESSED, onPress)));
+            FxThread.call(limitMillis, Actions.work(() -> window.removeEventFilter(MouseEvent.ANY, received)));
         }
-        if (pressed.getCount() > 0) {
-            throw AgentException.actionFailed("NOT_RECEIVED", "The window did not get the click");
+        received.require(count, goal);
+    }
+
+    /** Move the pointer and wait until the window system says that it is there. */
+    private static void arrive(Robot robot, Point2D goal, long limitMillis) throws AgentException {
+        step(limitMillis, () -> robot.mouseMove(goal));
+        for (int poll = 0; poll < MAX_POLLS && FxThread.call(limitMillis, robot::getMousePosition).distance(goal) > NEAR; poll++) {
+            FxThread.idle(limitMillis);
         }
     }
 
-    /** Wait for the press to come back through the window system. */
-    private static void await(CountDownLatch pressed, long left) throws AgentException {
-        for (int poll = 0; poll < MAX_POLLS && pressed.getCount() > left; poll++) {
+    /** What came back through the window system: how many presses and releases, and where the last press was. */
+    private static final class Received implements EventHandler<MouseEvent> {
+        final AtomicInteger presses = new AtomicInteger();
+        final AtomicInteger releases = new AtomicInteger();
+        private volatile Point2D pressed;
+
+        @Override
+        public void handle(MouseEvent event) {
+            if (event.getEventType() == MouseEvent.MOUSE_PRESSED) {
+                pressed = new Point2D(event.getScreenX(), event.getScreenY());
+                presses.incrementAndGet();
+            } else if (event.getEventType() == MouseEvent.MOUSE_RELEASED) {
+                releases.incrementAndGet();
+            }
+        }
+
+        void require(int count, Point2D goal) throws AgentException {
+            if (presses.get() < count) {
+                throw AgentException.actionFailed("NOT_RECEIVED", "The window did not get the click");
+            }
+            if (pressed.distance(goal) > NEAR) {
+                throw AgentException.actionFailed("NOT_RECEIVED", "Another pointer moved: the click arrived elsewhere")
+                        .with("x", pressed.getX()).with("y", pressed.getY());
+            }
+        }
+    }
+
+    /** Wait for a press or release to come back through the window system. */
+    private static void await(AtomicInteger received, int wanted) throws AgentException {
+        for (int poll = 0; poll < MAX_POLLS && received.get() < wanted; poll++) {
             FxThread.idle(PULSE_TIMEOUT_MILLIS);
         }
     }
@@ -118,8 +154,8 @@ final class NativePointer {
         return new double[] {window.getX(), window.getY(), window.getScene().getX(), window.getScene().getY(), window.getWidth()};
     }
 
-    private static void move(Robot robot, HitPoint point) {
-        robot.mouseMove(point.screenX(), point.screenY());
+    private static Point2D screenPoint(HitPoint point) {
+        return new Point2D(point.screenX(), point.screenY());
     }
 
     private static void step(long limitMillis, Actions.Work work) throws AgentException {

@@ -4,16 +4,17 @@ import javafx.geometry.Point2D;
 import javafx.scene.Node;
 import uimcp.core.Contract.RecordField;
 import uimcp.core.JsonWriter;
+import uimcp.core.TreeRecord;
 
 /** One node of a capture: first its place in the tree, later its fields. Filled on the JavaFX thread, written off it. */
-final class NodeRecord implements JsonWriter.Item {
+final class NodeRecord implements TreeRecord {
     final Node node;
-    final int parent;
+    int parent;
     final int depth;
     final boolean hidden;
     final String type;
     /** Set where inner levels of a skin lie between node and parent; else the path is the type and {@code nth}. */
-    private final String path;
+    private String path;
     private final int nth;
     /** The node's origin in the scene; valid while {@code straight}: no ancestor rotates or scales. */
     double originX;
@@ -76,6 +77,51 @@ final class NodeRecord implements JsonWriter.Item {
     void fill(String uid, Object[] fields) {
         this.uid = uid;
         this.fields = fields;
+    }
+
+    @Override
+    public Object node() {
+        return node;
+    }
+
+    @Override
+    public String uid() {
+        return uid;
+    }
+
+    @Override
+    public int parent() {
+        return parent;
+    }
+
+    @Override
+    public String segment() {
+        return path == null ? type + "[" + nth + "]" : path;
+    }
+
+    @Override
+    public double[] boundsInScene() {
+        return (double[]) field(RecordField.BOUNDS_IN_SCENE);
+    }
+
+    private Object field(String key) {
+        for (int at = 0; at < fields.length; at += 2) {
+            if (key.equals(fields[at])) {
+                return fields[at + 1];
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void move(int offset, int host, double x, double y) {
+        path = parent < 0 ? type + "[0]" : path;
+        parent = parent < 0 ? host : parent + offset;
+        double[] bounds = boundsInScene();
+        if (bounds != null) {
+            bounds[0] += x;
+            bounds[1] += y;
+        }
     }
 
     @Override

@@ -17,7 +17,7 @@ import uimcp.core.Refs;
 final class NodeRefs {
     private static final Pattern PART = Pattern.compile("(.+?):(?:r(\\d+)(?::c(.+))?|h(.+))");
 
-    private final Refs refs = new Refs();
+    private final Refs refs = new Refs("");
 
     /** A row of a list, table or tree. */
     static final class Row {
@@ -47,6 +47,11 @@ final class NodeRefs {
         refs.tell(rowUids);
     }
 
+    boolean owns(String uid) {
+        Matcher part = PART.matcher(uid);
+        return refs.find(part.matches() ? part.group(1) : uid) != null;
+    }
+
     List<String> warnings() {
         return refs.warnings();
     }
@@ -65,7 +70,7 @@ final class NodeRefs {
             return VirtualizedControls.header((Control) control, part.group(4));
         }
         Row row = row(uid);
-        return VirtualizedControls.reveal(row.control, row.index, part.group(3));
+        return RowReveal.reveal(row.control, row.index, part.group(3));
     }
 
     /** Return the row that a uid names, or null if it names something else; throws if it shows another item now. */

@@ -51,7 +51,7 @@ final class SceneTree {
         return node instanceof Labeled || node instanceof TextInputControl || node instanceof Slider
                 || node instanceof ProgressIndicator || node instanceof ScrollBar || node instanceof Separator
                 || node instanceof ComboBoxBase || node instanceof ChoiceBox || node instanceof Spinner
-                || isVirtual(node) || node.getClass().getName().startsWith("javafx.scene.web.");
+                || isVirtual(node) || EditableText.of(node) != null || node.getClass().getName().startsWith("javafx.scene.web.");
     }
 
     static boolean isVirtual(Node node) {

@@ -6,15 +6,9 @@ import java.util.Map;
 import javafx.geometry.Bounds;
 import javafx.scene.Node;
 import javafx.scene.Scene;
-import javafx.scene.SnapshotParameters;
-import javafx.scene.canvas.Canvas;
-import javafx.scene.canvas.GraphicsContext;
-import javafx.scene.control.Label;
 import javafx.scene.image.Image;
 import javafx.scene.image.PixelFormat;
 import javafx.scene.image.WritableImage;
-import javafx.scene.paint.Color;
-import javafx.scene.text.Font;
 import javafx.stage.Window;
 import uimcp.core.AgentException;
 import uimcp.core.PngEncoder;
@@ -40,7 +34,7 @@ final class Screenshots {
         Scene scene = node == null ? scene(request) : node.getScene();
         Image image = scene.snapshot(null);
         if (request.flag("annotate")) {
-            image = annotated(refs, scene, image);
+            image = Annotations.draw(refs, scene, image);
         }
         return node == null ? image : cropped(image, node.localToScene(node.getLayoutBounds()));
     }
@@ -64,35 +58,5 @@ final class Screenshots {
             throw AgentException.actionFailed("OFFSCREEN", "The node is outside its window");
         }
         return new WritableImage(image.getPixelReader(), x, y, width, height);
-    }
-
-    private static Image annotated(NodeRefs refs, Scene scene, Image image) {
-        var canvas = new Canvas(image.getWidth(), image.getHeight());
-        GraphicsContext pen = canvas.getGraphicsContext2D();
-        pen.drawImage(image, 0, 0);
-        pen.setFont(Font.font("monospace", 10));
-        annotate(refs, scene.getRoot(), pen);
-        return canvas.snapshot(new SnapshotParameters(), null);
-    }
-
-    private static void annotate(NodeRefs refs, Node node, GraphicsContext pen) {
-        if (!node.isVisible()) {
-            return;
-        }
-        if (SceneTree.isLeaf(node) && !(node instanceof Label)) {
-            Bounds box = node.localToScene(node.getLayoutBounds());
-            pen.setStroke(Color.DEEPPINK);
-            pen.strokeRect(box.getMinX(), box.getMinY(), box.getWidth(), box.getHeight());
-            String uid = refs.uid(node);
-            pen.setFill(Color.DEEPPINK);
-            pen.fillRect(box.getMinX(), box.getMinY(), uid.length() * 6 + 2, 11);
-            pen.setFill(Color.WHITE);
-            pen.fillText(uid, box.getMinX() + 1, box.getMinY() + 9);
-        }
-        for (Node child : SceneTree.children(node, false)) {
-            if (!SceneWalker.hiddenBelow(node, child)) {
-                annotate(refs, child, pen);
-            }
-        }
     }
 }

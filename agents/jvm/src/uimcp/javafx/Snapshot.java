@@ -14,6 +14,7 @@ import javafx.scene.Node;
 import javafx.stage.Window;
 import uimcp.core.AgentException;
 import uimcp.core.Contract.ErrorCode;
+import uimcp.core.HostingToolkit;
 import uimcp.core.ProgramInfo;
 import uimcp.core.RequestFields;
 import uimcp.core.Slices;
@@ -95,6 +96,10 @@ final class Snapshot {
         Set<Node> redacted = matching(request.strings("redact"), all.get(index).getScene().getRoot());
         Map<String, Object> stage = Stages.describe(refs, all.get(index), index);
         var walker = new SceneWalker(refs, request, new SceneWalker.MarkedNodes(focus, matched, redacted), root);
+        if (request.flag(HostingToolkit.FOCUS_OWNER)) {
+            Node owner = all.get(index).getScene().getFocusOwner();
+            stage.put(HostingToolkit.FOCUS_OWNER, owner == null ? null : refs.uid(owner));
+        }
         stage.put("nodes", walker.records());
         stages.add(stage);
         pending.add(walker);

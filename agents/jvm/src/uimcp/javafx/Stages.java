@@ -9,6 +9,7 @@ import javafx.stage.Modality;
 import javafx.stage.Stage;
 import javafx.stage.Window;
 import uimcp.core.AgentException;
+import uimcp.core.HostingToolkit;
 import uimcp.core.RequestFields;
 
 /** Selects the windows that a request asks for, and describes them. */
@@ -43,7 +44,7 @@ final class Stages {
         stage.put("index", index);
         stage.put("uid", refs.uid(window));
         stage.put("title", Windows.title(window));
-        stage.put("kind", window instanceof Stage ? "stage" : "popup");
+        stage.put("kind", Windows.isEmbedded(window) ? HostingToolkit.EMBEDDED : window instanceof Stage ? "stage" : "popup");
         if (owner != null) {
             stage.put("owner", refs.uid(owner));
         }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import javafx.scene.Node;
@@ -154,27 +155,21 @@ final class VirtualizedControls {
         }
     }
 
-    /** Return the cell of a row, or of one column of it, scrolling there first if it is not on screen. */
-    static Node reveal(Control control, int index, String column) throws AgentException {
+    /** Return the rows in view and the headers, by what their uids add to that of the control. */
+    static Map<String, Node> parts(Control control) {
+        var found = new LinkedHashMap<String, Node>();
         VirtualFlow<?> flow = flow(control);
-        if (flow == null || index < 0 || index >= count(control)) {
-            throw AgentException.nodeNotFound();
+        IndexedCell<?> first = flow == null || count(control) == 0 ? null : flow.getFirstVisibleCell();
+        for (int index = first == null ? 0 : first.getIndex(); first != null && index <= flow.getLastVisibleCell().getIndex(); index++) {
+            found.put("r" + index, flow.getCell(index));
         }
-        IndexedCell<?> first = flow.getFirstVisibleCell();
-        IndexedCell<?> last = flow.getLastVisibleCell();
-        if (first == null || last == null || index < first.getIndex() || index > last.getIndex()) {
-            scrollTo(control, index);
-            control.applyCss();
-            // Twice: some skins, such as those of spreadsheets, place the rows only after the first pass.
-            control.layout();
-            control.layout();
+        for (Node part : columns(control).isEmpty() ? Set.<Node>of() : control.lookupAll(".column-header")) {
+            TableColumnBase<?, ?> column = part instanceof TableColumnHeader ? ((TableColumnHeader) part).getTableColumn() : null;
+            if (column != null && columns(control).contains(column)) {
+                found.put("h" + columnId(control, column), part);
+            }
         }
-        IndexedCell<?> row = flow.getCell(index);
-        if (column == null) {
-            return row;
-        }
-        Node cell = cellOf(row, column(control, column));
-        return cell == null ? row : cell;
+        return found;
     }
 
     /** Return the header of a column, named by its id or its text. */
@@ -188,7 +183,7 @@ final class VirtualizedControls {
         throw AgentException.nodeNotFound();
     }
 
-    private static TableColumnBase<?, ?> column(Control control, String name) throws AgentException {
+    static TableColumnBase<?, ?> column(Control control, String name) throws AgentException {
         for (TableColumnBase<?, ?> column : columns(control)) {
             if (columnId(control, column).equals(name)) {
                 return column;
@@ -236,7 +231,7 @@ final class VirtualizedControls {
                 : control instanceof TreeView ? "TreeCell" : "TreeTableRow";
     }
 
-    private static List<TableColumnBase<?, ?>> columns(Control control) {
+    static List<TableColumnBase<?, ?>> columns(Control control) {
         if (control instanceof TableView) {
             return new ArrayList<>(((TableView<?>) control).getVisibleLeafColumns());
         }
@@ -282,7 +277,7 @@ final class VirtualizedControls {
         return cells;
     }
 
-    private static Node cellOf(IndexedCell<?> row, TableColumnBase<?, ?> column) {
+    static Node cellOf(IndexedCell<?> row, TableColumnBase<?, ?> column) {
         Function<Node, Object> columnOf = cell -> cell instanceof javafx.scene.control.TableCell
                 ? ((javafx.scene.control.TableCell<?, ?>) cell).getTableColumn()
                 : cell instanceof javafx.scene.control.TreeTableCell

@@ -94,6 +94,11 @@ final class Windows {
         return false;
     }
 
+    /** Return whether a JFXPanel shows the window; that class of JavaFX is not public. */
+    static boolean isEmbedded(Window window) {
+        return window != null && window.getClass().getName().endsWith(".EmbeddedWindow");
+    }
+
     static Window of(Node node) {
         Scene scene = node.getScene();
         return scene == null ? null : scene.getWindow();

@@ -19,9 +19,13 @@ final class ComponentRefs {
     private static final Pattern PART = Pattern.compile("(.+?):(?:r(\\d+)(?::c(.+))?|h(.+))");
     private static final Pattern PATH = Pattern.compile("/stages\\[(\\d+)\\]/scene/root((?:/[^/\\[]+\\[\\d+\\])*)");
 
-    private final Refs refs = new Refs();
+    private final Refs refs;
     /** AWT components have no properties of their own. */
     private final Map<Component, Map<Object, Object>> properties = new WeakHashMap<>();
+
+    ComponentRefs(String mark) {
+        refs = new Refs(mark);
+    }
 
     /** A component, or one part of it: a row, a cell or a header. */
     static final class Target {

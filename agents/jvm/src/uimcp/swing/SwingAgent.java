@@ -11,7 +11,7 @@ public final class SwingAgent {
 
     /** Start listening, and return the consumer for the options of later attaches. */
     public static Consumer<Map<String, String>> start(Map<String, String> options) throws IOException {
-        var server = new Server(new SwingToolkit());
+        var server = new Server(new SwingToolkit(""));
         server.accept(options);
         return server;
     }

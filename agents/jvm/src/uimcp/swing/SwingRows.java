@@ -97,16 +97,23 @@ abstract class SwingRows {
         return -1;
     }
 
-    Map<String, Object> describe(String uid, ComponentRefs refs, boolean redacted) {
+    /** Return the first and the last row in view, or null if there is none. */
+    int[] inView() {
         Rectangle seen = control.getVisibleRect();
-        int from = count() == 0 ? -1 : Math.max(0, at(seen.getLocation()));
-        int to = from < 0 ? -1 : at(new Point(seen.x, seen.y + seen.height - 1));
-        int last = to < 0 ? count() - 1 : to;
+        if (count() == 0 || seen.isEmpty()) {
+            return null;
+        }
+        int last = at(new Point(seen.x, seen.y + seen.height - 1));
+        return new int[] {Math.max(0, at(seen.getLocation())), last < 0 ? count() - 1 : last};
+    }
+
+    Map<String, Object> describe(String uid, ComponentRefs refs, boolean redacted) {
+        int[] shown = inView();
         var written = new LinkedHashMap<String, Object>();
         written.put("kind", kind());
         written.put("rowType", "Row");
         written.put("itemsCount", count());
-        written.put("visibleRange", from < 0 || seen.isEmpty() ? null : Map.of("from", from, "to", last));
+        written.put("visibleRange", shown == null ? null : Map.of("from", shown[0], "to", shown[1]));
         var chosen = new ArrayList<Integer>();
         Arrays.stream(selected()).forEach(chosen::add);
         written.put("selectedIndices", chosen);
@@ -117,7 +124,7 @@ abstract class SwingRows {
         }
         written.put("columns", columns);
         var rows = new ArrayList<Object>();
-        for (int index = Math.max(0, from); !redacted && from >= 0 && !seen.isEmpty() && index <= last; index++) {
+        for (int index = shown == null ? 0 : shown[0]; !redacted && shown != null && index <= shown[1]; index++) {
             rows.add(row(index));
             refs.readRow(uid, index, item(index));
         }

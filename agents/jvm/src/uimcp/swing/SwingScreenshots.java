@@ -4,13 +4,13 @@ import java.awt.Color;
 import java.awt.Component;
 import java.awt.Font;
 import java.awt.Graphics2D;
-import java.awt.Point;
 import java.awt.Rectangle;
 import java.awt.Window;
 import java.awt.image.BufferedImage;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import javax.swing.JComponent;
 import javax.swing.JLabel;
 import javax.swing.SwingUtilities;
 import uimcp.core.AgentException;
@@ -62,21 +62,49 @@ final class SwingScreenshots {
         return image.getSubimage(box.x, box.y, box.width, box.height);
     }
 
+    /** Frame what can be operated; rows, tabs and headers are labelled with what they add to the uid of their control. */
     private static void annotate(ComponentRefs refs, Component root, Component component, Graphics2D pen) {
         if (!component.isVisible()) {
             return;
         }
-        if (ComponentTree.isLeaf(component) && !(component instanceof JLabel)) {
-            Point at = SwingUtilities.convertPoint(component, 0, 0, root);
-            String uid = refs.uid(component);
-            pen.setColor(new Color(0xd6006c));
-            pen.drawRect(at.x, at.y, component.getWidth() - 1, component.getHeight() - 1);
-            pen.fillRect(at.x, at.y, uid.length() * 6 + 2, 11);
-            pen.setColor(Color.WHITE);
-            pen.drawString(uid, at.x + 1, at.y + 9);
+        SwingRows rows = SwingRows.of(component);
+        if (rows != null || (ComponentTree.isLeaf(component) && !(component instanceof JLabel))) {
+            frame(root, component, new Rectangle(component.getSize()), refs.uid(component), pen);
+        }
+        if (rows != null) {
+            parts(root, rows, pen);
         }
         for (Component child : ComponentTree.children(component, false)) {
             annotate(refs, root, child, pen);
         }
+    }
+
+    private static void parts(Component root, SwingRows rows, Graphics2D pen) {
+        int[] shown = rows.inView();
+        for (int index = shown == null ? 0 : shown[0]; shown != null && index <= shown[1]; index++) {
+            frame(root, rows.control, rows.bounds(index, -1), "r" + index, pen);
+        }
+        for (int column = 0; column < rows.columns().size(); column++) {
+            try {
+                ComponentRefs.Target header = rows.header("col" + column);
+                frame(root, header.component, header.area, "hcol" + column, pen);
+            } catch (AgentException absent) {
+                return; // a table outside a scroll pane shows no headers
+            }
+        }
+    }
+
+    private static void frame(Component root, Component component, Rectangle area, String label, Graphics2D pen) {
+        Rectangle visible = component instanceof JComponent ? ((JComponent) component).getVisibleRect() : new Rectangle(component.getSize());
+        Rectangle seen = area == null || !component.isShowing() ? new Rectangle() : area.intersection(visible);
+        if (seen.isEmpty()) {
+            return;
+        }
+        Rectangle box = SwingUtilities.convertRectangle(component, seen, root);
+        pen.setColor(new Color(0xd6006c));
+        pen.drawRect(box.x, box.y, box.width - 1, box.height - 1);
+        pen.fillRect(box.x, box.y, label.length() * 6 + 2, 11);
+        pen.setColor(Color.WHITE);
+        pen.drawString(label, box.x + 1, box.y + 9);
     }
 }

@@ -18,11 +18,13 @@ import javax.swing.SwingUtilities;
 import uimcp.core.AgentException;
 import uimcp.core.Contract.ErrorCode;
 import uimcp.core.Contract.RecordField;
+import uimcp.core.HostingToolkit;
 import uimcp.core.JsonWriter;
 import uimcp.core.ProgramInfo;
 import uimcp.core.RecordFields;
 import uimcp.core.RequestFields;
 import uimcp.core.Slices;
+import uimcp.core.TreeRecord;
 
 /** Reads windows into flat records, in short slices of the event dispatch thread. */
 final class SwingSnapshot {
@@ -70,19 +72,62 @@ final class SwingSnapshot {
         }
     }
 
-    private static final class Record implements JsonWriter.Item {
+    private static final class Record implements TreeRecord {
+        private final Component component;
         private final String uid;
         private final String type;
-        private final int parent;
-        private final String path;
+        private int parent;
+        private String path;
         private final Object[] fields;
 
-        Record(String uid, String type, int parent, String path, Object[] fields) {
+        Record(Component component, String uid, String type, int parent, String path, Object[] fields) {
+            this.component = component;
             this.uid = uid;
             this.type = type;
             this.parent = parent;
             this.path = path;
             this.fields = fields;
+        }
+
+        @Override
+        public Object node() {
+            return component;
+        }
+
+        @Override
+        public String uid() {
+            return uid;
+        }
+
+        @Override
+        public int parent() {
+            return parent;
+        }
+
+        @Override
+        public String segment() {
+            return path;
+        }
+
+        @Override
+        public double[] boundsInScene() {
+            for (int at = 0; at < fields.length; at += 2) {
+                if (RecordField.BOUNDS_IN_SCENE.equals(fields[at])) {
+                    return (double[]) fields[at + 1];
+                }
+            }
+            return null;
+        }
+
+        @Override
+        public void move(int offset, int host, double x, double y) {
+            path = parent < 0 ? type + "[0]" : path;
+            parent = parent < 0 ? host : parent + offset;
+            double[] bounds = boundsInScene();
+            if (bounds != null) {
+                bounds[0] += x;
+                bounds[1] += y;
+            }
         }
 
         @Override
@@ -188,6 +233,10 @@ final class SwingSnapshot {
         var walk = new Walk(SwingWindows.root(window), css == null ? Set.of() : CssSelector.matching(List.of(css), root),
                 CssSelector.matching(request.strings("redact"), SwingWindows.root(window)));
         Map<String, Object> stage = describe(window, index);
+        if (request.flag(HostingToolkit.FOCUS_OWNER)) {
+            Component owner = SwingInput.focusOwner(window);
+            stage.put(HostingToolkit.FOCUS_OWNER, owner == null ? null : refs.uid(owner));
+        }
         stage.put("nodes", walk.records);
         stages.add(stage);
         pending.add(new Entry(root, walk, -1, 0, !root.isShowing(), null));
@@ -199,7 +248,7 @@ final class SwingSnapshot {
         stage.put("index", index);
         stage.put("uid", refs.uid(window));
         stage.put("title", SwingWindows.title(window));
-        stage.put("kind", SwingWindows.isStage(window) ? "stage" : "popup");
+        stage.put("kind", SwingWindows.isEmbedded(window) ? HostingToolkit.EMBEDDED : SwingWindows.isStage(window) ? "stage" : "popup");
         if (window.getOwner() != null && window.getOwner().isShowing()) {
             stage.put("owner", refs.uid(window.getOwner()));
         }
@@ -242,7 +291,7 @@ final class SwingSnapshot {
         int index = entry.walk.records.size();
         entry.walk.records.add(null);
         descend(entry, index);
-        entry.walk.records.set(index, new Record(uid, ComponentTree.type(component), entry.parent, entry.path, fields.take()));
+        entry.walk.records.set(index, new Record(component, uid, ComponentTree.type(component), entry.parent, entry.path, fields.take()));
         return true;
     }
 

@@ -22,6 +22,11 @@ final class SwingThread {
         THREAD.start(limitMillis, work);
     }
 
+    /** Return whether the program uses AWT; asking AWT itself would start it. */
+    static boolean runs() {
+        return Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("AWT-EventQueue"));
+    }
+
     /** Return when the queue has been worked off some times over: handlers queue further work, and painting. */
     static void idle(long limitMillis) throws AgentException {
         var done = new CountDownLatch(1);

@@ -102,6 +102,11 @@ final class SwingWindows {
         return at;
     }
 
+    /** Return whether a SwingNode shows the window; that class of the JDK is not public. */
+    static boolean isEmbedded(Window window) {
+        return window != null && window.getClass().getName().endsWith("LightweightFrame");
+    }
+
     static Window of(Component component) {
         return component instanceof Window ? (Window) component : SwingUtilities.getWindowAncestor(component);
     }

@@ -1,4 +1,4 @@
-package uimcp.javafx;
+package uimcp.mixed;
 
 import java.io.IOException;
 import java.util.List;
@@ -7,16 +7,18 @@ import java.util.function.Consumer;
 import uimcp.core.AgentException;
 import uimcp.core.RequestFields;
 import uimcp.core.Server;
+import uimcp.core.Toolkit;
+import uimcp.javafx.JavaFxToolkit;
 
-/** Starts the agent in a JavaFX program; called by {@code uimcp.boot.Boot} by reflection. */
-public final class JavaFxAgent {
+/** Starts the agent in a JavaFX program, which may hold Swing as well; called by {@code uimcp.boot.Boot} by reflection. */
+public final class MixedAgent {
     private static final long WARM_UP_MILLIS = 5000;
 
-    private JavaFxAgent() {}
+    private MixedAgent() {}
 
     /** Start listening, and return the consumer for the options of later attaches. */
     public static Consumer<Map<String, String>> start(Map<String, String> options) throws IOException {
-        var toolkit = new JavaFxToolkit();
+        Toolkit toolkit = hasSwing() ? new MixedToolkit() : new JavaFxToolkit();
         var server = new Server(toolkit);
         var warming = new Thread(() -> warmUp(toolkit), "ui-mcp warm-up");
         warming.setDaemon(true);
@@ -25,8 +27,13 @@ public final class JavaFxAgent {
         return server;
     }
 
+    /** Runtime images may lack the module java.desktop. */
+    private static boolean hasSwing() {
+        return ModuleLayer.boot().findModule("java.desktop").isPresent();
+    }
+
     /** Read the UI once, a slice at a time, so that the first real capture finds compiled code. */
-    private static void warmUp(JavaFxToolkit toolkit) {
+    private static void warmUp(Toolkit toolkit) {
         var request = new RequestFields(Map.of("stage", "all", "popups", true, "depth", 6.0, "sections",
                 List.of("bounds", "localToScreen", "virtualization", "accessibility", "properties")));
         try {
