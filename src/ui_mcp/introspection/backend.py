@@ -17,6 +17,8 @@ class ScreenshotRequest:
     annotate: bool = False
     full_page: bool = False
     """The whole page instead of what its window shows; windows that do not scroll are whole anyway."""
+    mark: Ref | None = None
+    """Draw a box around this node; only browsers do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,84 @@ class BrowserRequest:
     options: JsonObject = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class MarkedView:
+    """A view of a page as a person has it, and the element in it that is to be marked."""
+
+    url: str
+    width: int
+    height: int
+    left: float
+    top: float
+    """How far the page is scrolled."""
+    dark: bool
+    path: str
+    """Canonical path of the element; its uid is another one in every page."""
+
+    @classmethod
+    def of(cls, described: JsonObject) -> "MarkedView":
+        """Return the view that a page script describes for `pointed`."""
+        window = described["window"]
+        return cls(
+            window["url"], round(window["width"]), round(window["height"]), window["x"], window["y"], window["dark"],
+            described["path"],
+        )  # fmt: skip
+
+
+@runtime_checkable
+class Pointable(Protocol):
+    """A backend in which a person can point at an element."""
+
+    async def pointed(self) -> JsonObject:
+        """Describe what the person pointed at last: uid, path, style, bindings and the window.
+
+        Raises:
+            UiActionFailedError: nothing was pointed at, or it is gone.
+        """
+        ...
+
+
+class PersonAccess(Protocol):
+    """The way by which a person operates a browser of ours from their own page."""
+
+    async def begin_private(self) -> None:
+        """Note nothing from now on: no requests, messages or problems."""
+        ...
+
+    async def end_private(self) -> None:
+        """Note again; what was typed and the cookies that were set meanwhile stay out of all answers."""
+        ...
+
+    async def show(self, send: Callable[[JsonObject], Awaitable[None]]) -> None:
+        """Send pictures of the focused page until cancelled."""
+        ...
+
+    async def input(self, event: JsonObject) -> None:
+        """Perform one event of the person's mouse or keyboard.
+
+        Raises:
+            UiArgumentError: it is no such event.
+        """
+        ...
+
+
 @runtime_checkable
 class Browser(Protocol):
     """A backend with tabs, history, logs and storage."""
+
+    person: PersonAccess | None
+    """None for a browser that is the person's own, which they operate anyway."""
+    on_pointed: Callable[[str], object]
+    """Called with the words of a person who has pointed at something in an attached browser."""
+
+    async def picture(self, view: MarkedView) -> bytes:
+        """Return a PNG of a page, in a tab of its own that is closed again.
+
+        Raises:
+            UiActionFailedError: the page cannot be loaded.
+            UiNodeNotFoundError: it has no such element.
+        """
+        ...
 
     async def browse(self, request: BrowserRequest) -> str | bytes:
         """Perform an operation and return its answer, text or a PNG.

@@ -174,9 +174,8 @@ def line(node: Node, *, places: bool = False) -> str:
         words.append(f"#{record['i']}")
     if get("l"):
         words.append(f'"{cut(record["l"])}"')
-    elif get("c") and len(words) == 2 and all(is_plain(child) for child in node.children):
-        # An icon that is known by its class alone.
-        words.append(f".{record['c'][-1]}")
+    elif len(words) == 2 and "z" not in record and all(is_plain(child) for child in node.children):
+        words += _class(record)
     if get("lp"):
         words.append(f'prompt="{cut(record["lp"])}"')
     if get("vt"):
@@ -202,6 +201,16 @@ def _options(options: Sequence[str]) -> str:
     """Return what can be chosen."""
     more = [f"+{len(options) - SHOWN_OPTIONS}"] if len(options) > SHOWN_OPTIONS else []
     return f"options=[{' | '.join([*(cut(text, 30) for text in options[:SHOWN_OPTIONS]), *more])}]"
+
+
+def _class(record: JsonObject) -> Sequence[str]:
+    """Return the style class of what is known by it alone, such as an icon; one that repeats the type says nothing."""
+    given = (record.get("c") or ("",))[-1]
+    own = _WORDS.sub("-", str(record["t"])).lower()  # JavaFX gives every CheckBox the class check-box
+    return [f".{given}"] if given and not own.endswith(given) else []
+
+
+_WORDS = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _type(record: JsonObject) -> str:

@@ -8,10 +8,17 @@ from dataclasses import replace
 
 import anyio
 
-from ui_mcp.errors import IntrospectError, UiNodeNotFoundError, UiNoStagesError, UiStaleRefError, UiTimeoutError
+from ui_mcp.errors import (
+    IntrospectError,
+    UiNodeNotFoundError,
+    UiNoStagesError,
+    UiNotEnabledError,
+    UiStaleRefError,
+    UiTimeoutError,
+)
 from ui_mcp.introspection import selectors
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.backend import Browser, BrowserRequest, ScreenshotRequest, UiBackend
+from ui_mcp.introspection.backend import Browser, BrowserRequest, MarkedView, Pointable, ScreenshotRequest, UiBackend
 from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.outline import row_uids
 from ui_mcp.introspection.selectors import found_in
@@ -35,13 +42,37 @@ class Target:
         self, name: str, backend: UiBackend, *, seconds: float = SECONDS, redact: tuple[str, ...] = ()
     ) -> None:
         self.name = name
-        self.backend = backend
+        self.connection = backend
+        """The backend, also while the person operates it: only to see whether it lives, and to close it."""
+        self._is_handed_over = False
         self._seconds = seconds
         self._redact = redact
         self._lock = anyio.Lock()
         self._captures: OrderedDict[str, Capture] = OrderedDict()
         self._issued: dict[str, None] = {}
         self._last: Capture | None = None
+
+    @property
+    def backend(self) -> UiBackend:
+        """The UI, unless the person operates it.
+
+        Raises:
+            UiNotEnabledError: they do; the reason is `HANDED_OVER`.
+        """
+        if self._is_handed_over:
+            raise UiNotEnabledError(
+                f"Target {self.name!r} is handed over to the person; it can be neither seen nor operated\n"
+                "Call ui_browser with op hand_over again to wait until they give it back.",
+                reason="HANDED_OVER",
+            )
+        return self.connection
+
+    def hand_over(self) -> None:
+        """Refuse every use until `take_back`, also of calls that have begun."""
+        self._is_handed_over = True
+
+    def take_back(self) -> None:
+        self._is_handed_over = False
 
     async def capture(self, request: CaptureRequest) -> Capture:
         """Read the UI and keep the capture.
@@ -167,6 +198,20 @@ class Target:
         assert isinstance(self.backend, Browser)
         async with self._lock, self._time_limit(f"doing {request.op}", BROWSE_SECONDS):
             return await self.backend.browse(request)
+
+    async def pointed(self) -> JsonObject:
+        """Describe what the person pointed at last; its uid counts as reported."""
+        assert isinstance(self.backend, Pointable)
+        async with self._lock, self._time_limit("describing the element", self._seconds):
+            described = await self.backend.pointed()
+        self._issued[described["uid"]] = None
+        return described
+
+    async def picture(self, view: MarkedView) -> bytes:
+        """Return a picture of a page as a person sees it, with a mark around one element."""
+        assert isinstance(self.backend, Browser)
+        async with self._lock, self._time_limit("taking a picture", 3 * self._seconds):
+            return await self.backend.picture(view)
 
     async def mark_changes(self, before: bytes, after: bytes) -> bytes:
         """Return both pictures side by side, with frames around what differs."""

@@ -1,9 +1,10 @@
 """Registry of the UIs that tools can use: the open page, our own browser and attached programs."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from urllib.parse import urlsplit
@@ -19,11 +20,12 @@ from ui_mcp.errors import (
     UiNotEnabledError,
 )
 from ui_mcp.files import PRIVATE, write_atomic
-from ui_mcp.introspection.backend import Attachment, UiBackend
+from ui_mcp.introspection.backend import Attachment, Browser, UiBackend
 from ui_mcp.introspection.backends import backend_of
 from ui_mcp.introspection.backends.chromium.launch import executable
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.backends.url import open_browser
+from ui_mcp.introspection.hand_over import HandOvers
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.processes import pid_exists
@@ -116,14 +118,21 @@ class TargetRegistry:
     """Opens targets on first use and keeps them open, so that their uids stay valid."""
 
     def __init__(
-        self, config: Callable[[], Config], folder: Callable[[], Path], ui: Callable[[], ServedUi | None]
+        self,
+        config: Callable[[], Config],
+        folder: Callable[[], Path],
+        ui: Callable[[], ServedUi | None],
+        on_pointed: Callable[[str, str], object] = lambda _target, _words: None,
     ) -> None:
+        """Create a registry; `on_pointed` gets target and words when a person points in an attached browser."""
         self._config = config
         self._folder = folder
         self._ui = ui
+        self._on_pointed = on_pointed
         self._targets: dict[str, Target] = {}
         self._opened_for: dict[str, str] = {}
         self._lock = anyio.Lock()
+        self.hand_overs = HandOvers()
 
     def shown(self) -> str | None:
         """Return what shows our UI now: the page that a person has open, else our browser; None if neither does."""
@@ -131,7 +140,7 @@ class TargetRegistry:
         if served is None or served.open_page is not None:
             return "page" if served else None
         browser = self._targets.get("browser")
-        opened = browser is not None and browser.backend.alive() and self._opened_for.get("browser") == served.url
+        opened = browser is not None and browser.connection.alive() and self._opened_for.get("browser") == served.url
         return "browser" if opened else None
 
     async def target(self, name: str | None = None, *, settled: bool = True) -> Target:
@@ -160,6 +169,26 @@ class TargetRegistry:
                 return await self._browser(self._require_served())
             case other:
                 return await self._attached(other)
+
+    @asynccontextmanager
+    async def own_browser(self, url: str, rendered: Callable[[], Awaitable[None]]) -> AsyncIterator[Target]:
+        """Run a browser of its own for the length of the block, on a page that our server shows at `url`.
+
+        Raises:
+            UiNotEnabledError: there is no browser.
+        """
+
+        async def wait() -> None:
+            with anyio.move_on_after(RENDER_SECONDS):
+                await rendered()
+
+        settings = self._config().introspection
+        backend = await open_browser(url, settings.chromium, "[ui-app] > *", wait)
+        try:
+            yield Target("browser", backend, seconds=settings.timeout_ms / 1000, redact=settings.redact)
+        finally:
+            with anyio.move_on_after(5, shield=True):
+                await backend.close()
 
     def require_attach_allowed(self) -> None:
         """Check that agents may attach and detach.
@@ -213,7 +242,7 @@ class TargetRegistry:
         async with self._lock:
             for key in [key for key, target in self._targets.items() if target.name == name]:
                 with anyio.move_on_after(5):
-                    await self._targets.pop(key).backend.close()
+                    await self._targets.pop(key).connection.close()
             return remove(self.folder, name)
 
     async def close(self) -> None:
@@ -221,12 +250,12 @@ class TargetRegistry:
         targets, self._targets = self._targets, {}
         for target in targets.values():
             with anyio.move_on_after(5, shield=True):
-                await target.backend.close()
+                await target.connection.close()
 
     async def _drop_dead(self) -> None:
-        for name in [name for name, target in self._targets.items() if not target.backend.alive()]:
+        for name in [name for name, target in self._targets.items() if not target.connection.alive()]:
             with anyio.move_on_after(5):
-                await self._targets.pop(name).backend.close()
+                await self._targets.pop(name).connection.close()
 
     def _just_changed(self) -> bool:
         served = self._ui()
@@ -264,7 +293,7 @@ class TargetRegistry:
     async def _browser(self, served: ServedUi) -> Target:
         # After a restart on another port, the pages of the old server are dead.
         if self._opened_for.get("browser") != served.url and "browser" in self._targets:
-            await self._targets.pop("browser").backend.close()
+            await self._targets.pop("browser").connection.close()
         if "browser" not in self._targets:
             chromium = self._config().introspection.chromium
             backend = await open_browser(served.entry_url, chromium, "[ui-app] > *", self._wait_rendered)
@@ -283,6 +312,8 @@ class TargetRegistry:
         if key not in self._targets:
             backend = await backend_of(found[0].kind).open(found[0])
             self._get_or_add(key, lambda: backend).name = found[0].name
+            if isinstance(backend, Browser):
+                backend.on_pointed = partial(self._on_pointed, found[0].name)
         return self._targets[key]
 
 

@@ -1,6 +1,6 @@
 """A simulated browser, connected in process or over a WebSocket."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -112,6 +112,8 @@ class Page:
                 rows = view.lists.setdefault(position, [])
                 del rows[length:]
                 rows.extend([None] * (length - len(rows)))
+            case "ui-viewlist", {"splice": [int(at), int(removed), int(added)]}:
+                view.lists[position][at : at + removed] = [None] * added
             case "ui-viewlist", list(rows):
                 view.lists[position] = self._rows(rows)
             case "ui-viewlist", {"length": _, "rows": list(rows)}:
@@ -333,19 +335,23 @@ class Socket:
         return []
 
 
-async def _visit(url: str) -> tuple[dict[str, str], str]:
-    """Load a page; return its cookies as a header, and the session that it redirects to."""
-    async with open_client(timeout=TIMEOUT, follow_redirects=True) as client:
+async def visit(url: str, cookies: Mapping[str, str] | None = None) -> tuple[dict[str, str], str]:
+    """Load a page as a browser with these cookies; return its cookies then, and the session that it redirects to."""
+    async with open_client(timeout=TIMEOUT, follow_redirects=True, cookies=dict(cookies or {})) as client:
         page = await client.get(url, headers={"Accept": "text/html"})
-        cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        # Not `items()`: a cookie that was given and set again is there twice.
+        found = {cookie.name: cookie.value or "" for cookie in client.cookies.jar}
     first = urlsplit(str(page.url)).path.strip("/").partition("/")[0]
-    return {"Cookie": cookies} if cookies else {}, first or "1"
+    return found, first or "1"
 
 
 @asynccontextmanager
-async def open_socket(url: str, *, expand: bool = True) -> AsyncIterator[Browser]:
+async def open_socket(
+    url: str, *, expand: bool = True, cookies: Mapping[str, str] | None = None
+) -> AsyncIterator[Browser]:
     """Open a page on a running server as a visitor; `url` is http://HOST:PORT/ or a session's URL with a code."""
-    headers, session = await _visit(url)
+    held, session = await visit(url, cookies)
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in held.items())} if held else {}
     parts = urlsplit(url)
     address = f"ws://{parts.netloc}/ws/{session}"
     # Unlimited queue: at its own limit the library stops reading, and would not notice the close frame.

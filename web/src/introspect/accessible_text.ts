@@ -1,5 +1,6 @@
 /** The text and state of an element as a user perceives it: label, value, selection. */
 
+import { allRoots } from "./dom";
 import { isControl, isSingle } from "./roles";
 
 const INLINE = new Set(
@@ -130,9 +131,19 @@ function buttonText(element: Element): string | undefined {
   return clean(element.textContent) || clean(element.getAttribute("label")) || accessibleName(element);
 }
 
+const concealed = new WeakSet<Element>();
+
+/** Leave the content of all fields that hold something out of every answer, whatever type they get later. */
+export function concealFields(): { count: number } {
+  const fields = allRoots().flatMap((root) => [...root.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input, textarea")]);
+  const filled = fields.filter((field) => field.type === "password" || field.value !== field.defaultValue);
+  filled.forEach((field) => concealed.add(field));
+  return { count: filled.length };
+}
+
 function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<AccessibleText> {
   const prompt = some("prompt", clean(field.placeholder));
-  const hides = field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
+  const hides = concealed.has(field) || field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
   return hides ? { ...prompt, masked: true } : { ...prompt, value: wellFormed(field.value.slice(0, TEXT_LENGTH)) };
 }
 

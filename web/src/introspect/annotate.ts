@@ -9,9 +9,7 @@ const ID = "ui-mcp-annotations";
 
 export function annotate(refs: Refs): { count: number } {
   clear();
-  const layer = document.createElement("div");
-  layer.id = ID;
-  layer.style.cssText = "position:fixed;inset:0;pointer-events:none;z-index:2147483647";
+  const layer = newLayer();
   const found = allRoots().flatMap((root) => [...root.querySelectorAll(OPERABLE)]);
   for (const element of new Set(found.map(control))) {
     const box = element.getBoundingClientRect();
@@ -21,9 +19,28 @@ export function annotate(refs: Refs): { count: number } {
   return { count: layer.childElementCount };
 }
 
+/** Draw one box around an element, to show a place in a picture. */
+export function mark(element: Element): { count: number } {
+  clear();
+  const layer = newLayer();
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const box = document.createElement("div");
+  box.style.cssText = `position:absolute;left:${x - 3}px;top:${y - 3}px;width:${width + 6}px;height:${height + 6}px;box-sizing:border-box;border:3px solid #d6006c;border-radius:4px`;
+  layer.append(box);
+  document.documentElement.append(layer);
+  return { count: 1 };
+}
+
 export function clear(): { count: number } {
   document.getElementById(ID)?.remove();
   return { count: 0 };
+}
+
+function newLayer(): HTMLElement {
+  const layer = document.createElement("div");
+  layer.id = ID;
+  layer.style.cssText = "position:fixed;inset:0;pointer-events:none;z-index:2147483647";
+  return layer;
 }
 
 /** The element that snapshots list: the component, for parts inside its shadow root. */

@@ -1,16 +1,20 @@
 /** Snapshots and actions inside a page. Calls take and return one JSON string, the cheapest to pass between processes. */
 
 import { type Action, clickBySynthesis, clientPoint, focus, insertText, scroll, select, setText, toggle } from "./act";
-import { annotate, clear } from "./annotate";
+import { concealFields } from "./accessible_text";
+import { annotate, clear, mark } from "./annotate";
 import { compare } from "./compare";
 import { agentCursor } from "./cursor";
 import { frameOffset } from "./dom";
 import { pressBySynthesis } from "./keys";
 import { chainAt, deepestAt, resolveTarget, settledPoint, ActionError } from "./actionability";
 import { collectErrors } from "./page_errors";
+import { describePointed } from "./pointed";
 import { createRefs, type NodeRef, type Refs, StaleRowError } from "./refs";
 import { renderTarget } from "./rows";
 import { type Captured, type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
+
+export { offerPointCard } from "./point_card";
 
 export interface Introspector {
   call(request: string): Promise<string>;
@@ -38,6 +42,10 @@ type Request =
   | { op: "box"; target: NodeRef }
   | { op: "content"; target: NodeRef }
   | { op: "annotate" }
+  | { op: "mark"; target: NodeRef }
+  | { op: "pointed" }
+  | { op: "conceal" }
+  | { op: "pointing"; on: boolean }
   | { op: "compare"; before: string; after: string }
   | { op: "clear" }
   | { op: "idle" };
@@ -98,6 +106,15 @@ async function answer(refs: Refs, request: Request, errors: () => string[]): Pro
     }
     case "annotate":
       return annotate(refs);
+    case "mark":
+      return mark(resolveTarget(refs, request.target));
+    case "conceal":
+      return concealFields();
+    case "pointed":
+      return describePointed(refs);
+    case "pointing":
+      globalThis.uiMcpPointCard?.enable(request.on);
+      return {};
     case "compare":
       return compare(request.before, request.after);
     case "clear":

@@ -88,6 +88,9 @@ class PageBackend:
         with suppress(SessionGoneError):
             await self._page().wait_rendered()
 
+    async def pointed(self) -> JsonObject:
+        return await self._call({"op": "pointed"})
+
     async def screenshot(self, request: ScreenshotRequest) -> bytes:
         raise UiActionFailedError(
             'A page cannot photograph itself\nUse target "browser".', reason="NEEDS_NATIVE_INPUT", use="browser"

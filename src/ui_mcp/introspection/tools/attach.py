@@ -19,10 +19,10 @@ class AttachArgs(Request):
     """What to attach."""
 
     kind: Annotated[str, OneOf(lambda: [*backends()])]
-    pid: Annotated[int | None, "Of the program."] = None
+    pid: Annotated[int | None, "Program."] = None
     match: Annotated[str | None, "Or part of its main class."] = None
     url: Annotated[str | None, "Page to open, or debugging address."] = None
-    cdp: Annotated[str | None, "Debugging address."] = None
+    cdp: str | None = None
 
 
 @tool("ui_attach", AttachArgs, title="Attach a UI", annotations=Annotations(open_world=True), refused=invalid_arguments)

@@ -10,6 +10,7 @@ from ui_mcp.fields import Before, Schema
 from ui_mcp.introspection.arguments import Request
 from ui_mcp.introspection.backend import Browser, BrowserRequest
 from ui_mcp.introspection.contract import Limits, as_tool_result, invalid_arguments
+from ui_mcp.introspection.hand_over import HandOver
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.targets import TargetRegistry
@@ -19,7 +20,7 @@ from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, text_resul
 
 Operation = Literal[
     "help", "navigate", "back", "forward", "reload", "tabs", "new_tab", "select_tab", "close_tab", "network", "console",
-    "emulate", "cookies", "storage", "evaluate", "pdf", "compare", "webmcp",
+    "emulate", "cookies", "storage", "evaluate", "pdf", "compare", "webmcp", "hand_over",
 ]  # fmt: skip
 
 HELP = """navigate {url}, back, forward, reload: answer the tabs and the outline
@@ -31,11 +32,15 @@ cookies, storage {options}: {"set": {NAME: VALUE}, "clear": true}; storage: "ses
 evaluate {text}: the value of a JavaScript expression
 pdf: the page as a file
 compare: what has changed since the last picture of the tab, as a picture
-webmcp: the tools that the page offers; {id: NAME, options: INPUT} calls one"""
+webmcp: the tools that the page offers; {id: NAME, options: INPUT} calls one
+hand_over {text}: the person does what the text asks, such as a login, in this browser, while you see nothing of it
+  and wait 50 s (options {"seconds": 1 to 110}); call it again to go on waiting; {"cancel": true} before they begin"""
 
 _OUTLINED = frozenset({"navigate", "back", "forward", "reload", "new_tab", "select_tab"})
 _READING = frozenset({"tabs", "network", "console", "compare"})
 OUTLINE_TOKENS = 4000
+HAND_OVER_SECONDS = 50
+MAX_HAND_OVER_SECONDS = 110
 
 
 def _as_object(value: Json) -> Json:
@@ -80,6 +85,8 @@ async def _browse(registry: TargetRegistry, args: BrowserArgs) -> ToolResult:
     if args.op == "help":
         return text_result(HELP)
     settings = registry.config.introspection
+    if args.op == "hand_over" and registry.hand_overs.current is not None:
+        return await _wait_for_person(registry, registry.hand_overs.current, args)
     # Not the default target: the page that a person has open is theirs to navigate.
     target = await registry.target(args.target or ("browser" if registry.serving else None))
     if not isinstance(target.backend, Browser):
@@ -87,6 +94,8 @@ async def _browse(registry: TargetRegistry, args: BrowserArgs) -> ToolResult:
     _require_allowed(settings, args)
     if args.url is not None:
         _require_reachable(registry, target, args.url)
+    if args.op == "hand_over":
+        return await _wait_for_person(registry, await registry.hand_overs.offer(target, args.text or ""), args)
     request = BrowserRequest(args.op, args.url, args.tab, args.id, args.text, args.options)
     answer = await target.browse(request)
     if isinstance(answer, bytes):
@@ -95,6 +104,23 @@ async def _browse(registry: TargetRegistry, args: BrowserArgs) -> ToolResult:
         limits = Limits(tokens=OUTLINE_TOKENS)
         answer += "\n" + await as_text(target, SnapshotRequest(max_tokens=limits.tokens))
     return text_result(answer)
+
+
+async def _wait_for_person(registry: TargetRegistry, hand_over: HandOver, args: BrowserArgs) -> ToolResult:
+    if args.options.get("cancel") and not hand_over.was_driven:
+        await registry.hand_overs.end("You took the browser back.")
+    seconds = args.options.get("seconds", HAND_OVER_SECONDS)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 1 <= seconds <= MAX_HAND_OVER_SECONDS:
+        raise UiArgumentError(f"seconds is a number from 1 to {MAX_HAND_OVER_SECONDS}")
+    if not await hand_over.wait(seconds):
+        who = "operates" if hand_over.is_driven else "has been asked to operate"
+        return text_result(
+            f"The person {who} the browser now, on their own page (ui_open_browser opens it)\n"
+            "Until they give it back it can be neither seen nor operated. Call hand_over again to go on waiting."
+        )
+    tabs = await hand_over.target.browse(BrowserRequest("tabs"))
+    outline = await as_text(hand_over.target, SnapshotRequest(max_tokens=OUTLINE_TOKENS))
+    return text_result(f"{hand_over.outcome}\n{tabs!s}\n{outline}")
 
 
 def _require_allowed(settings: IntrospectionSettings, args: BrowserArgs) -> None:

@@ -3,12 +3,16 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from ui_mcp.fields import Schema
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.arguments import SECTIONS, AnyRef, Include, Request
+from ui_mcp.introspection.arguments import AnyRef, Include, Request
 from ui_mcp.introspection.contract import ALL, CaptureRequest, as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+FEW = Schema({"type": "object", "properties": {"properties": {"type": "boolean"}, "internals": {"type": "boolean"}}})
+"""Two sections of `Include`, since every conversation pays for the list; all are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,7 @@ class NodeArgs(Request):
 
     ref: Annotated[AnyRef, "uid from an earlier answer."]
     include_children: bool = False
-    include: Annotated[Include, "Sections to leave out; all are on.", SECTIONS] = field(default_factory=Include)
+    include: Annotated[Include, "More as in ui_get_snapshot.", FEW] = field(default_factory=Include)
     target: str | None = None
 
 
@@ -30,7 +34,7 @@ class NodeArgs(Request):
     refused=invalid_arguments,
 )
 async def get_node(registry: TargetRegistry, args: NodeArgs, call: Call) -> ToolResult:
-    """Tell everything about one node: bounds, role, tooltip, rows, value.
+    """Tell everything about one node.
 
     When: the outline does not say enough. Example: {"ref": "a12"}
     """

@@ -4,23 +4,29 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.fields import Limit
+from ui_mcp.fields import Limit, Schema
 from ui_mcp.introspection.arguments import Request, Scope, Selector
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import ask_for
 from ui_mcp.introspection.targets import TargetRegistry
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
+
+# As they are listed: every conversation pays for a default and for limits that an error would name.
+STAGE: JsonObject = {"type": "string", "enum": ["focused", "index", "all"]}
+STAGES = Schema({"type": "object", "properties": {"stage": STAGE, "stageIndex": {"type": "integer"}}})
+COUNT = Schema({"type": "integer"})
 
 
 @dataclass(frozen=True, slots=True)
 class QueryArgs(Request):
     """What to find."""
 
-    selector: Annotated[Selector, "All that are given must hold."]
-    scope: Scope = field(default_factory=Scope)
-    limit: Annotated[int, Limit(ge=1, le=1000)] = 50
+    selector: Selector
+    scope: Annotated[Scope, STAGES] = field(default_factory=Scope)
+    limit: Annotated[int, Limit(ge=1, le=1000), COUNT] = 50
     target: str | None = None
 
 
@@ -33,7 +39,7 @@ class QueryArgs(Request):
     refused=invalid_arguments,
 )
 async def query(registry: TargetRegistry, args: QueryArgs, call: Call) -> ToolResult:
-    """Find nodes by css, visible text or properties; answers refs, types, a summary and bounds.
+    """Find nodes by css, visible text or properties, all that are given; answers refs and bounds.
 
     When: you know what to look for; no match is an empty list. Example: {"selector": {"text": "Save"}}
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
-from ui_mcp.introspection.backends.chromium.devtools import Session
+from ui_mcp.introspection.backends.chromium.devtools import Handler, Session
 from ui_mcp.introspection.backends.chromium.network import RequestLog, is_favicon
 from ui_mcp.introspection.backends.chromium.tab import thrown
 from ui_mcp.introspection.person_pages import is_person_page
@@ -37,20 +37,31 @@ class PageActivity:
         self.console: deque[Message] = deque(maxlen=MAX_MESSAGES)
         self._messages = 0
         self._problems: list[str] = []
+        self.is_private = False
+        """Whether nothing is noted, because the person operates the page."""
 
     def watch(self, session: Session) -> None:
         """Take the events of the page's own session or of a frame's."""
-        session.on("Runtime.consoleAPICalled", self._on_console)
-        session.on("Runtime.exceptionThrown", self._on_exception)
-        session.on("Log.entryAdded", self._on_log)
-        session.on("Network.requestWillBeSent", lambda event: self.requests.begin(event, session))
-        session.on("Network.responseReceived", self._on_response)
-        session.on("Network.loadingFinished", self._on_finished)
-        session.on("Network.loadingFailed", self._on_failed)
+        session.on("Runtime.consoleAPICalled", self._unless_private(self._on_console))
+        session.on("Runtime.exceptionThrown", self._unless_private(self._on_exception))
+        session.on("Log.entryAdded", self._unless_private(self._on_log))
+        session.on("Network.requestWillBeSent", lambda event: self._on_request(event, session))
+        session.on("Network.responseReceived", self._unless_private(self._on_response))
+        session.on("Network.loadingFinished", self._unless_private(self._on_finished))
+        session.on("Network.loadingFailed", self._unless_private(self._on_failed))
+
+    def _unless_private(self, handler: Handler) -> Handler:
+        return lambda event: None if self.is_private else handler(event)
+
+    def _on_request(self, event: JsonObject, session: Session) -> None:
+        if self.is_private:
+            self.requests.leave_out(event)
+        else:
+            self.requests.begin(event, session)
 
     def note(self, problem: str) -> None:
         """Add a problem, unless the page is a person's."""
-        if not is_person_page(self._page_url()):
+        if not self.is_private and not is_person_page(self._page_url()):
             self._problems = [*self._problems, problem][-MAX_PROBLEMS:]
 
     def drain(self) -> list[str]:

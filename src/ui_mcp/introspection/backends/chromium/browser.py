@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import anyio
 
-from ui_mcp.errors import UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
-from ui_mcp.introspection.backend import BrowserRequest, ScreenshotRequest
+from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
+from ui_mcp.introspection.backend import BrowserRequest, MarkedView, ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.activity import Downloads, PageActivity
 from ui_mcp.introspection.backends.chromium.browsing import browse, load
 from ui_mcp.introspection.backends.chromium.debugger import require_debugger
@@ -17,9 +17,11 @@ from ui_mcp.introspection.backends.chromium.emulation import VIEWPORT
 from ui_mcp.introspection.backends.chromium.input import real_input
 from ui_mcp.introspection.backends.chromium.launch import offer_model_context, open_closed_shadows, require_executable
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
+from ui_mcp.introspection.backends.chromium.person_driving import PersonDriving
+from ui_mcp.introspection.backends.chromium.pointing import card_commands, enable_card, show_as, words_of
 from ui_mcp.introspection.backends.chromium.tab import TabSetup
 from ui_mcp.introspection.backends.chromium.transports import BrowserProcess, connect_websocket
-from ui_mcp.introspection.contract import CaptureRequest
+from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import uid_prefixes
 from ui_mcp.jsontypes import JsonObject
@@ -54,6 +56,10 @@ class BrowserBackend:
         self._downloads = Downloads(connection.browser, self._activity_of_frame)
         self.wait_rendered: Callable[[], Awaitable[None]] | None = None
         """Waits until pages of our own server have rendered its replies to everything they sent."""
+        self.person: PersonDriving | None = None
+        self._pointed: DrivenPage | None = None
+        self.on_pointed: Callable[[str], object] = lambda _: None
+        """Called with the words of a person who has pointed at something in a page that is not ours alone."""
         connection.browser.on("Target.attachedToTarget", self._on_target)
 
     @classmethod
@@ -97,6 +103,7 @@ class BrowserBackend:
             paused=True,
         )
         self._context = (await browser.send("Target.createBrowserContext"))["browserContextId"]
+        self.person = PersonDriving(browser, self._context, self._open_pages)
         await self._downloads.keep(self._context)
         await self._follow_pages()
 
@@ -113,6 +120,7 @@ class BrowserBackend:
             with anyio.fail_after(CONNECT_SECONDS):
                 await connect_websocket(address, connection)
                 backend = cls(connection, await connection.browser.send("Browser.getVersion"))
+                backend._setup = TabSetup(everywhere=card_commands())
                 await backend._downloads.report()
                 await backend._follow_pages()
                 for driven in backend._pages:
@@ -194,7 +202,14 @@ class BrowserBackend:
         """Perform an action, by real input where a page can distinguish it from a script."""
         given = action.get("target") or action.get("from") or {}
         self._acted = self._asking(given) if action["type"] == "dialog" else await self._owner(given)
-        await real_input(self._acted, action)
+        if self._context is not None:
+            await real_input(self._acted, action)
+            return
+        await enable_card(self._acted, on=False)
+        try:
+            await real_input(self._acted, action)
+        finally:
+            await enable_card(self._acted, on=True)
 
     async def tell(self, rows: Sequence[str]) -> None:
         by_prefix: dict[str, list[str]] = {}
@@ -221,8 +236,31 @@ class BrowserBackend:
                 await driven.unless_dialog(self.wait_rendered())
 
     async def screenshot(self, request: ScreenshotRequest) -> bytes:
-        driven = await self._owner(request.ref.json()) if request.ref else await self._stage(request.stage)
+        named = request.ref or request.mark
+        driven = await self._owner(named.json()) if named else await self._stage(request.stage)
         return await driven.screenshot(request)
+
+    async def pointed(self) -> JsonObject:
+        if self._pointed is None:
+            raise UiActionFailedError("Nobody has pointed at anything", reason="GONE")
+        return await self._require_allowed(self._pointed).call({"op": "pointed"})
+
+    def _on_pointed(self, driven: DrivenPage, event: JsonObject) -> None:
+        words = words_of(event)
+        if words and not any(map(is_person_page, driven.urls)):
+            self._pointed = driven
+            self.on_pointed(words)
+
+    async def picture(self, view: MarkedView) -> bytes:
+        await self.open(view.url)
+        driven = self._open_pages()[-1]
+        try:
+            await show_as(driven, view, self.wait_rendered)
+            return await driven.screenshot(ScreenshotRequest(mark=Ref(path=view.path)))
+        finally:
+            # The agent's own tab has the focus again.
+            with anyio.move_on_after(5, shield=True), suppress(DevToolsError):
+                await driven.tab.close()
 
     async def mark_changes(self, before: bytes, after: bytes) -> bytes:
         given = {"before": b64encode(before).decode(), "after": b64encode(after).decode()}
@@ -265,9 +303,11 @@ class BrowserBackend:
         info = event["targetInfo"]
         ours = self._context is None or info.get("browserContextId") == self._context
         if ours and info.get("subtype") != "prerender" and not info["url"].startswith("devtools:"):
-            self._pages.append(
-                DrivenPage(self._connection, event, self._setup, self._prefixes, self._downloads.new_file)
-            )
+            driven = DrivenPage(self._connection, event, self._setup, self._prefixes, self._downloads.new_file)
+            driven.tab.session.on("Runtime.bindingCalled", lambda called: self._on_pointed(driven, called))
+            if self.person is not None:
+                self.person.prepare(driven)
+            self._pages.append(driven)
             return
         self._connection.session(event["sessionId"]).post("Runtime.runIfWaitingForDebugger")
         self._connection.browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})

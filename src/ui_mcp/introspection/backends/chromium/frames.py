@@ -9,6 +9,9 @@ from ui_mcp.introspection.backends.chromium.tab import Frame, Tab
 from ui_mcp.introspection.person_pages import guarded, person_page_refused
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 
+CONTEXT = "ui-mcp"
+"""Name of our own context in every document; contexts of one name are the same one."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameScript:
@@ -25,7 +28,7 @@ class FrameScript:
     async def inject(
         cls, session: Session, frame_id: str, prefix: str, parent: "FrameScript | None" = None, holder: str = ""
     ) -> "FrameScript":
-        created = await session.send("Page.createIsolatedWorld", {"frameId": frame_id, "worldName": "ui-mcp"})
+        created = await session.send("Page.createIsolatedWorld", {"frameId": frame_id, "worldName": CONTEXT})
         context_id = created["executionContextId"]
         source = f"{script()};globalThis.__uiMcp = uiMcpIntrospect.create({dumps(prefix)}); 0"
         await session.send("Runtime.evaluate", {"expression": source, "contextId": context_id})

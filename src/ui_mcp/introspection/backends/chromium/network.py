@@ -68,6 +68,8 @@ class RequestLog:
     def __init__(self) -> None:
         self._requests: OrderedDict[str, Request] = OrderedDict()
         self._count = 0
+        self._private: set[str] = set()
+        """Ids of requests that began while the person operated the page; their redirects may come later."""
         self._finished = anyio.Event()
 
     def begin(self, event: JsonObject, session: Session) -> None:
@@ -77,7 +79,7 @@ class RequestLog:
             self.respond({"requestId": key, "response": redirected})
             before = self.end(key, event["timestamp"])
             self._requests[f"{key} {before.number if before else 0}"] = self._requests.pop(key)
-        if is_favicon(event["request"]["url"]):
+        if is_favicon(event["request"]["url"]) or key in self._private:
             return
         self._count += 1
         made = Request(
@@ -87,6 +89,10 @@ class RequestLog:
         self._requests[key] = made
         while len(self._requests) > MAX_REQUESTS:
             self._requests.popitem(last=False)
+
+    def leave_out(self, event: JsonObject) -> None:
+        """Note nothing of a request, now and later."""
+        self._private.add(event["requestId"])
 
     def respond(self, event: JsonObject) -> Request | None:
         """Note the head of a response and return its request."""

@@ -40,6 +40,13 @@ _numbers = itertools.count(1)  # module level, so that the stage uids of all bro
 _REQUEST_SECONDS = 0.5
 MAX_SIDE = 16_000
 """Pixels of a picture of a whole page; browsers cannot draw larger ones."""
+DRAWN = """new Promise((done) => {
+  setTimeout(done, 1500);
+  const late = () => [...document.querySelectorAll(":not(:defined)")].some((one) => /^(ui|sl)-/.test(one.localName));
+  const frames = () => requestAnimationFrame(() => requestAnimationFrame(done));
+  const look = () => (late() ? setTimeout(look, 16) : document.fonts.ready.then(frames));
+  look();
+})"""
 _ERRORS: dict[str, type[IntrospectError]] = {
     kind.code: kind
     for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError)
@@ -82,6 +89,8 @@ class DrivenPage:
         self.new_file = new_file
         """Returns the path of a new file with a given name."""
         self.tools = PageTools()
+        self.private_cookies: set[str] = set()
+        """Keys of the cookies that were set while the person operated the browser."""
         self.picture: bytes | None = None
         """The last screenshot of the window, to compare the next one with."""
         self.prefix = ""
@@ -246,14 +255,16 @@ class DrivenPage:
         """Return a screenshot of the viewport, of the whole page or of one element."""
         await self.require_allowed()
         box = await self.call({"op": "box", "target": request.ref.json()}) if request.ref else None
+        await self._drawn()
         view = await self._view(whole=request.full_page)
         # Browsers cut pictures from the document, not from what the window shows.
         corner = {"x": 0, "y": 0} if request.full_page and not box else {"x": view["left"], "y": view["top"]}
         at = {side: corner[side] + (box[side] if box else 0) for side in corner}
         clip = {**at, "width": (box or view)["width"], "height": (box or view)["height"]}
         scale = min(1.0, request.max_width / clip["width"]) if request.max_width and clip["width"] else 1.0
-        if request.annotate:
-            await self.call({"op": "annotate"})
+        drawn = self._drawing(request)
+        if drawn:
+            await self.call(drawn)
         try:
             # An element or page may be larger than the window.
             beyond = request.full_page or request.ref is not None
@@ -261,14 +272,25 @@ class DrivenPage:
             screenshot = self.tab.session.send("Page.captureScreenshot", shot)
             png = base64.b64decode((await self.unless_dialog(screenshot))["data"])
             await self.require_allowed()  # again: the page may have navigated meanwhile
-            if not (request.ref or request.full_page or request.annotate):
+            if not (request.ref or request.full_page or drawn):
                 self.picture = png
             return png
         except DialogOpenError as error:
             raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
         finally:
-            if request.annotate:
+            if drawn:
                 await self.call({"op": "clear"})
+
+    def _drawing(self, request: ScreenshotRequest) -> JsonObject | None:
+        """Return what the page script is to draw over the page."""
+        if request.mark is not None:
+            return {"op": "mark", "target": request.mark.json()}
+        return {"op": "annotate"} if request.annotate else None
+
+    async def _drawn(self) -> None:
+        """Wait a moment for typefaces and for elements that are still being loaded: a picture without them misleads."""
+        with suppress(DialogOpenError):
+            await self.unless_dialog(self.tab.evaluate(DRAWN))
 
     async def _view(self, *, whole: bool) -> JsonObject:
         """Return the size of the window or the whole page, and how far it is scrolled."""

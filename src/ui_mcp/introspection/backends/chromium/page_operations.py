@@ -73,9 +73,15 @@ async def _cookies(driven: DrivenPage, request: BrowserRequest) -> str:
             await session.send("Network.deleteCookies", {key: cookie[key] for key in ("name", "domain", "path")})
     for cookie in _entries(options.get("set", [])):
         await session.send("Network.setCookie", {"url": driven.tab.url, **cookie})
-    cookies = (await session.send("Network.getCookies"))["cookies"]
+    found = (await session.send("Network.getCookies"))["cookies"]
+    cookies = [cookie for cookie in found if cookie_key(cookie) not in driven.private_cookies]
     lines = [f"{cookie['name']}={cookie['value']} ({cookie['domain']}{cookie['path']})" for cookie in cookies]
     return "\n".join([f"{len(lines)} cookies", *lines])
+
+
+def cookie_key(cookie: JsonObject) -> str:
+    """Return what names a cookie, whatever its value."""
+    return f"{cookie['name']} {cookie['domain']}{cookie['path']}"
 
 
 async def _storage(driven: DrivenPage, request: BrowserRequest) -> str:

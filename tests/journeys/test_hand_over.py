@@ -1,0 +1,97 @@
+"""An agent meets a login with a code that only the person has, hands its browser over, and goes on behind it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from journeys.conftest import Person, Telling
+from journeys.hosts import StdioHost
+from ui_mcp.person import PersonKeys
+
+pytestmark = [pytest.mark.slow, pytest.mark.covers("IN-146", "IN-145")]
+CODE = "735-198"
+STATE = ".local/state/ui-mcp/person"
+FORM = """<!doctype html><title>Shop</title><style>body { font: 18px sans-serif; margin: 40px }</style>
+<h1>Sign in</h1><form method=post><label>Code <input name=code></label> <button>Continue</button></form>"""
+INSIDE = "<!doctype html><title>Shop</title><h1>Invoices</h1><ul><li>March: 12.50</li><li>April: 8.00</li></ul>"
+
+
+class Site(BaseHTTPRequestHandler):
+    """Shows the invoices to those who have sent the code."""
+
+    def do_GET(self) -> None:
+        self._answer(200, INSIDE if "session=" in self.headers.get("Cookie", "") else FORM)
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if sent == f"code={CODE}":
+            self._answer(303, "", ("Location", "/invoices"), ("Set-Cookie", "session=secret"))
+        else:
+            self._answer(200, FORM)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def _answer(self, status: int, html: str, *headers: tuple[str, str]) -> None:
+        self.send_response(status)
+        for name, value in (*headers, ("Content-Type", "text/html"), ("Content-Length", str(len(html)))):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(html.encode())
+
+
+@contextmanager
+def site() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_a_person_passes_a_login_in_the_agents_browser(person: Person, tell: Telling, page: Page) -> None:
+    story = tell("hand-over")
+    story.say(
+        "# Hand over the wheel\n\n"
+        "A site asks for a code that only the person has. The agent hands its browser over and sees nothing meanwhile."
+    )
+    with site() as shop, person.start("ui-mcp", "mcp") as process:
+        host = StdioHost(process, "2025-11-25", "claude-code")
+        host.ask("tools/call", name="ui_start", arguments={})
+        story.shell(f"ui-mcp attach --url {shop}", person.run("ui-mcp", "attach", "--url", shop))
+
+        story.say("## The agent sees a login, and asks the person")
+        host.call(story, "ui_get_snapshot", target="url")
+        reason = "Please sign in to the shop; I need the invoices"
+        asked = {"op": "hand_over", "text": reason, "target": "url"}
+        host.call(story, "ui_browser", **asked, options={"seconds": 1})
+
+        story.say("## The person takes over, on their own page")
+        port = (person.home / ".claude/ui/person-port").read_text().strip()
+        page.goto(f"http://127.0.0.1:{port}/#code={PersonKeys(person.home / STATE).new_code()}")
+        page.get_by_role("button", name="Take over").click()
+        expect(page.get_by_text("Connecting…")).to_be_hidden()
+        page.keyboard.press("Tab")
+        page.keyboard.type(CODE)
+        story.picture(page, "hand-over", "The agent's browser on the person's page, with the code typed in")
+
+        story.say("## Meanwhile every use by the agent is refused")
+        refused = host.ask("tools/call", name="ui_screenshot", arguments={"target": "url"})["content"][0]["text"]
+        assert "HANDED_OVER" in refused
+        story.call("ui_screenshot", {"target": "url"}, refused)
+
+        story.say("## The person signs in and gives it back; the agent goes on")
+        page.keyboard.press("Enter")
+        expect(page.locator(".wheel-address")).to_contain_text("/invoices")
+        page.get_by_role("button", name="Give back to agent").click()
+        expect(page.locator(".wheel")).to_be_hidden()
+        story.steady(r"\d+ms \d+B", "9ms 336B")
+        seen = host.call(story, "ui_get_snapshot", target="url")
+        requests = host.call(story, "ui_browser", op="network", target="url")
+        assert "April: 8.00" in seen
+        assert not re.search(f"{CODE}|POST", seen + requests)
+        page.goto("about:blank")
