@@ -102,3 +102,45 @@ def test_installed_hosts_are_found_and_asked_whether_they_see_us(project: Path, 
     assert [name for name in files(project) if name.endswith("json")] == [".gemini/settings.json"]
     assert 'it says "✓ ui: ui-mcp mcp (stdio) - Connected"' in done.stdout
     assert "trust the folder" in done.stdout
+
+
+HOOK_FILES = {
+    "claude-code": "project/.claude/settings.local.json",
+    "codex": "home/.codex/hooks.json",
+    "gemini": "project/.gemini/settings.json",
+}
+
+
+@pytest.mark.covers("INBOX-8", "HOST-SETUP-2")
+def test_hooks_are_added_beside_others_and_removed_again(project: Path, tmp_path: Path) -> None:
+    mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}
+    before = json.dumps({"model": "opus", "hooks": {"PermissionRequest": [mine], "Stop": []}})
+    settings = project / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text(before)
+    shown = ui_mcp("setup", "--hooks", "--dry-run", *HOOK_FILES, cwd=project)
+    untouched = files(tmp_path)
+    done = [ui_mcp("setup", "--hooks", "--yes", *HOOK_FILES, cwd=project) for _ in range(2)]
+    written = {host: (tmp_path / file).read_text() for host, file in HOOK_FILES.items()}
+    removed = ui_mcp("setup", "--hooks", "--yes", "--remove", *HOOK_FILES, cwd=project)
+
+    assert (list(untouched.values()), "hook claude-code" in shown.stdout) == ([before], True)
+    assert [one.returncode for one in (*done, removed)] == [0, 0, 0]
+    assert done[1].stdout.count("is as it should be") == len(HOOK_FILES)
+    assert all(text.count(f" hook {host}") == 1 for host, text in written.items())
+    assert json.loads(written["claude-code"])["hooks"]["PermissionRequest"][0] == mine
+    assert (settings.parent / "settings.local.json.before-ui-mcp").read_text() == before
+    assert json.loads(settings.read_text()) == json.loads(before)
+    assert "approvals hook gemini" not in (tmp_path / HOOK_FILES["gemini"]).read_text()
+
+
+@pytest.mark.covers("INBOX-8")
+def test_hosts_without_hooks_and_hooks_of_another_form_are_left_alone(project: Path) -> None:
+    (project / ".gemini").mkdir()
+    (project / ".gemini" / "settings.json").write_text('{"hooks": {"BeforeTool": "x"}}')
+    unknown = ui_mcp("setup", "--hooks", "--yes", "zed", cwd=project)
+    odd = ui_mcp("setup", "--hooks", "--yes", "gemini", cwd=project)
+
+    assert (unknown.returncode, "There are: claude-code, codex, gemini" in unknown.stderr) == (1, True)
+    assert (odd.returncode, "is not a list" in odd.stdout) == (1, True)
+    assert (project / ".gemini" / "settings.json").read_text() == '{"hooks": {"BeforeTool": "x"}}'

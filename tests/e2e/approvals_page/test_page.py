@@ -27,7 +27,7 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
     found = whole.gateway
     page = await opened(browser, link(whole.url))
     first, second, third = await ask(found, "boat"), await ask(found, "ship"), await ask(found, "raft")
-    await page.get_by_role("button", name="calls wait").click()
+    await page.get_by_role("button", name="questions wait").click()
     card = page.locator(f"#approval-{first}")
     shown = [await card.get_by_role("heading").inner_text(), await card.get_by_label("Body").inner_text()]
     await card.get_by_role("button", name="Approve once").click()
@@ -52,7 +52,7 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
         await found.enforcer.outcome(third, 20, Call())
     await expect(page.get_by_text("Nothing is waiting for you")).to_be_visible()
 
-    assert shown == [f"POST\n{shop.url}/things", '{\n  "name": "boat"\n}']
+    assert shown == ["Claude wants to add thing in shop", '{\n  "name": "boat"\n}']
     assert approved.structured == {"id": 7}
     assert [loads(request.body) for request in shop.requests] == [{"name": "boat"}, {"name": "yacht"}]
     assert caught.value.details["rpc_code"] == -32950
@@ -74,7 +74,7 @@ async def test_always_shows_what_it_covers_before_it_is_given(browser: Browser, 
     found = whole.gateway
     page = await opened(browser, link(whole.url))
     card = page.locator(f"#approval-{await ask(found, 'punt')}")
-    await page.get_by_role("tab", name="Questions").click()
+    await page.get_by_role("tab", name="Inbox").click()
     await card.get_by_role("button", name="Always…").click()
     covers = card.get_by_role("region", name="What the approval covers")
     await expect(covers.locator("dl")).to_have_text("callshop__addThingbodyanything")
@@ -186,7 +186,7 @@ async def test_the_page_fits_every_screen_is_accessible_and_says_when_the_server
     await expect(page.get_by_label("Code")).to_be_focused()
     await good(page)
     await page.goto(link(whole.url))
-    await page.get_by_role("tab", name="Questions").click()
+    await page.get_by_role("tab", name="Inbox").click()
     await expect(page.get_by_text("Nothing is waiting for you")).to_be_visible()
     await good(page)
     await ask(found, "a rather long boat " * 8)

@@ -7,6 +7,9 @@ import { type Approval, headline, indented, json, plain, riskBadge } from "./req
 type Decision = "approve" | "approve_with_edit" | "deny_continue" | "deny_abort";
 type Lasting = "session" | "always";
 
+/** Lines of a body that is shown at once; a longer one would hide the buttons, and is unfolded on demand. */
+const SHORT_BODY = 12;
+
 const LASTING: Readonly<Record<Lasting, { readonly title: string; readonly till: string; readonly yes: string }>> = {
   session: { title: "Allow for this session", till: "Calls like this one, by this caller, run without asking until the program ends.", yes: "Allow for this session" },
   always: { title: "Always allow", till: "From now on, calls like this one run without asking, by any caller.", yes: "Always allow" },
@@ -14,7 +17,9 @@ const LASTING: Readonly<Record<Lasting, { readonly title: string; readonly till:
 
 export interface Card {
   readonly element: HTMLElement;
-  readonly row: Approval;
+  readonly id: string;
+  /** The call that it is about; null on the card of a question. */
+  readonly row: Approval | null;
   readonly isChosen: () => boolean;
   /** Show or hide the checkbox for decisions about several cards at once. */
   offerChoice(yes: boolean): void;
@@ -30,7 +35,7 @@ export interface CardHooks {
 
 export function card(row: Approval, hooks: CardHooks): Card {
   const destroys = row.risk === "destroys";
-  const title = make("h2.ask-head", { id: `title-${row.id}`, tabindex: "-1" }, ...headline(row.tool, row.preview));
+  const title = make("h2.ask-says", { id: `title-${row.id}`, tabindex: "-1" }, plain(row.says));
   const box = make("input.ask-pick", { type: "checkbox", "aria-label": `Select ${plain(row.tool)}` });
   box.hidden = true;
   box.addEventListener("change", hooks.chosen);
@@ -76,6 +81,7 @@ export function card(row: Approval, hooks: CardHooks): Card {
     { class: destroys ? "ask ask-destroys" : "ask", id: `approval-${row.id}`, "aria-labelledby": `title-${row.id}` },
     make("div.ask-top", {}, box, title, riskBadge(row.risk)),
     about(row),
+    make("div.ask-head", {}, ...headline(row.tool, row.preview)),
     ...request(row),
     edit.element,
     problem,
@@ -86,6 +92,7 @@ export function card(row: Approval, hooks: CardHooks): Card {
   arm(element);
   return {
     element,
+    id: row.id,
     row,
     isChosen: () => box.checked,
     offerChoice(yes) {
@@ -97,11 +104,10 @@ export function card(row: Approval, hooks: CardHooks): Card {
 }
 
 function about(row: Approval): HTMLElement {
-  const who = make("strong", {}, plain(row.agent || row.principal));
   const until = new Date(row.expires_at * 1000);
   const when = make("time", { datetime: until.toISOString(), title: until.toLocaleString() }, shortTime(until));
   const why = row.reason ? make("span.ask-why", {}, `Reason: ${plain(row.reason)}`) : null;
-  return make("div.ask-who", {}, who, " wants to call ", make("code", {}, plain(row.tool)), make("span.ask-dim", {}, " · open until ", when), why);
+  return make("div.ask-who", {}, make("code", {}, plain(row.tool)), make("span.ask-dim", {}, " · denied unless you answer by ", when), why);
 }
 
 function shortTime(when: Date): string {
@@ -118,7 +124,12 @@ function request(row: Approval): readonly HTMLElement[] {
   const headers = Object.entries(preview.headers ?? {}).map(([name, value]) => `${name}: ${value}`);
   const more = [given, headers.length ? block("Headers", plain(headers.join("\n"))) : null, preview.curl ? block("As a curl command", plain(preview.curl)) : null];
   const whole = make("details.ask-part", {}, make("summary", {}, "Arguments, headers and curl command"), ...more);
-  return preview.body ? [block("Body", plain(indented(preview.body))), whole] : [whole];
+  if (!preview.body) {
+    return [whole];
+  }
+  const body = plain(indented(preview.body));
+  const short = body.split("\n").length <= SHORT_BODY;
+  return [short ? block("Body", body) : make("details.ask-part", {}, make("summary", {}, "What is sent"), block("Body", body)), whole];
 }
 
 function block(name: string, text: string): HTMLElement {

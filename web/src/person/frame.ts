@@ -2,7 +2,9 @@
 import { make } from "../nlui/dom";
 
 export interface AppFrame {
-  readonly element: HTMLElement;
+  readonly element: HTMLIFrameElement;
+  /** The origin of the app. */
+  origin(): string;
   /** Navigate to the app's URL if it has changed. */
   go(url: string | null): void;
 }
@@ -60,6 +62,7 @@ export function appFrame(given: string): AppFrame {
   });
   return {
     element,
+    origin: () => new URL(shown).origin,
     go(next) {
       if (next !== null && next !== shown) {
         shown = next;

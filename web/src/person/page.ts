@@ -8,8 +8,10 @@ import { chat, type Chat } from "../chat/chat";
 import { agentRequests, server } from "../chat/server";
 import { button, make } from "../nlui/dom";
 import { accounts } from "./accounts";
+import { badge, notify } from "./attention";
 import { type Apps, apps } from "./apps/apps";
 import { codeFromAddress, personClient, readJson, reasonOf, RequestError, sendJson } from "./client";
+import { handOver } from "./hand_over/hand_over";
 import { introduce, offerIntroduction, stopsOf } from "./introduction";
 import { type LuaConsole, luaConsole } from "./lua_console";
 import { navigation, remember, viewOfAddress } from "./navigation";
@@ -17,6 +19,7 @@ import { type Settings, settings } from "./settings";
 import { type Steps, steps } from "./steps";
 import { signInScreen, waitingScreen } from "./sign_in";
 import { appFrame, useTheme } from "./frame";
+import { pointing } from "./pointing/pointing";
 import { pauseAfter, questions, type Questions } from "./questions";
 import { type Tab, tabs } from "./tabs";
 import { type Tour, tour as agentTour } from "./tour/tour";
@@ -29,6 +32,8 @@ interface State {
   readonly pending: number;
   readonly chat?: boolean;
   readonly approvals?: boolean;
+  /** Whether the server keeps questions of agents and hosts. */
+  readonly inbox?: boolean;
   /** Whether the server has apps, settings and a console. */
   readonly console?: boolean;
   readonly introduced?: boolean;
@@ -48,6 +53,7 @@ function show(...screen: readonly HTMLElement[]): void {
   close();
   close = () => undefined;
   document.title = NAME;
+  badge(0);
   document.body.className = "person";
   document.body.replaceChildren(...screen);
 }
@@ -88,7 +94,8 @@ function shell(state: State): void {
   pill.hidden = true;
   const banner = make("div.person-banner", { role: "status" });
   banner.hidden = true;
-  const above = make("div.person-above", {}, banner);
+  const wheel = state.console ? handOver(person.fetch, () => person.credential()) : null;
+  const above = make("div.person-above", {}, banner, ...(wheel ? [wheel.element] : []));
   const spoken = make("div.person-spoken", { "aria-live": "polite" });
   let previewing = false;
   let questionList: Questions | null = null;
@@ -118,8 +125,8 @@ function shell(state: State): void {
     });
   }
   if (state.approvals ?? true) {
-    questionList = questions(person.fetch, { waiting: count, trouble });
-    views.push({ id: "questions", name: "Questions", panel: make("section.person-view", { "aria-label": "Questions" }, questionList.element) });
+    questionList = questions(person.fetch, { waiting: count, trouble }, state.inbox);
+    views.push({ id: "questions", name: "Inbox", panel: make("section.person-view", { "aria-label": "Inbox" }, questionList.element) });
   }
   const accountList = state.accounts ? accounts(person.fetch) : null;
   if (accountList) {
@@ -139,8 +146,10 @@ function shell(state: State): void {
     remember(id);
   });
   const toggle = button("Panel", () => togglePanel(), "person-toggle");
-  toggle.title = "Show or hide chat, questions and console (Alt+C)";
+  toggle.title = "Show or hide chat, inbox and console (Alt+C)";
   toggle.hidden = !frame;
+
+  const pointer = frame && hasChat ? pointing(frame.element, () => frame.origin(), person.fetch, () => bar.choose("app")) : null;
 
   function makeConsole(appUrl: string): ConsoleViews {
     const about = apps(person.fetch, { preview });
@@ -177,13 +186,15 @@ function shell(state: State): void {
     questionList?.focus(id);
   }
 
-  function count(waitingCalls: number, more: boolean): void {
-    pill.hidden = waitingCalls === 0;
-    pill.textContent = waitingCalls === 1 ? "1 call waits" : `${waitingCalls} calls wait`;
-    document.title = waitingCalls ? `(${waitingCalls}) ${NAME}` : NAME;
-    bar.count("questions", waitingCalls);
-    if (more) {
+  function count(waiting: number, news: string): void {
+    pill.hidden = waiting === 0;
+    pill.textContent = waiting === 1 ? "1 question waits" : `${waiting} questions wait`;
+    document.title = waiting ? `(${waiting}) ${NAME}` : NAME;
+    badge(waiting);
+    bar.count("questions", waiting);
+    if (news) {
       spoken.textContent = `${pill.textContent} for your answer`;
+      notify(news, () => review());
     }
   }
 
@@ -221,7 +232,7 @@ function shell(state: State): void {
   };
   document.addEventListener("keydown", keys);
   toggle.setAttribute("aria-expanded", "true");
-  show(head(state, nav?.element ?? null, pill, toggle), make("main.person-main", {}, above, bar.element, ...views.map((view) => view.panel), spoken));
+  show(head(state, nav?.element ?? null, pill, ...(pointer ? [pointer.button] : []), toggle), make("main.person-main", {}, above, bar.element, ...views.map((view) => view.panel), spoken));
   document.body.classList.add(frame ? "with-app" : "without-app", ...(views.length === 1 ? ["single-view"] : []));
   document.body.classList.toggle("touring", bar.isNarrow() && bar.chosen() === "tour");
   frame?.element.addEventListener("load", () => watched?.begin(), { once: true });
@@ -231,6 +242,8 @@ function shell(state: State): void {
     chatView?.stop();
     accountList?.stop();
     watched?.stop();
+    pointer?.stop();
+    wheel?.stop();
     consoleViews?.apps.stop();
     consoleViews?.steps.stop();
     removeEventListener("popstate", back);
@@ -260,7 +273,7 @@ function firstView(state: State, hasChat: boolean): string {
   if (location.pathname.startsWith("/sign-ins") && state.accounts) {
     return "accounts";
   }
-  if (location.pathname.startsWith("/approvals") || state.pending > 0 || !hasChat) {
+  if (/^\/(inbox|approvals)/.test(location.pathname) || state.pending > 0 || !hasChat) {
     return "questions";
   }
   if (state.tour && location.pathname === "/") {

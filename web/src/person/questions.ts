@@ -1,9 +1,11 @@
-/** The list of calls that need approval, proposed rules and past decisions; polls the server. */
+/** The inbox: calls that need approval, questions of agents and hosts, proposed rules and past decisions; polls the server. */
 import { button, make } from "../nlui/dom";
 import { arm, armOnReturn } from "./armed";
 import { type Card, card } from "./card";
 import { type Fetch, readJson, reasonOf, sendJson } from "./client";
 import { type Proposal, type ProposalCard, proposalCard } from "./proposal";
+import { offerNotifications } from "./attention";
+import { answeredQuestion, type Question, questionCard } from "./question";
 import { type Approval, plain } from "./request";
 
 const POLL_MS = 1500;
@@ -13,6 +15,10 @@ const ANSWERED = 20;
 interface Listing {
   readonly approvals: readonly Approval[];
   readonly proposals: readonly Proposal[];
+}
+
+interface Asked {
+  readonly questions: readonly Question[];
 }
 
 interface Outcome {
@@ -29,13 +35,14 @@ export interface Questions {
 }
 
 export interface QuestionsListener {
-  /** Report how many calls are waiting, and whether any of them is new. */
-  waiting(count: number, more: boolean): void;
+  /** Report how much is waiting, and a line about what is new; "" without anything new. */
+  waiting(count: number, news: string): void;
   /** Report why the server does not answer and the seconds until the next attempt; `null` when it answers. */
   trouble(why: string | null, seconds: number): void;
 }
 
-export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
+/** `inbox` says whether the server has questions besides calls. */
+export function questions(fetch: Fetch, watch: QuestionsListener, inbox = false): Questions {
   const said = make("p.questions-said", { role: "status" });
   const count = make("span");
   const approveAll = button("Approve selected", () => void decideMany("approve"), "ask-yes");
@@ -45,16 +52,16 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
     "div.questions-empty",
     {},
     make("strong", {}, "Nothing is waiting for you"),
-    make("span", {}, "When an agent wants to make a call that needs your approval, it appears here."),
+    make("span", {}, inbox ? "Questions of your agents, and whatever needs your approval, appear here." : "When an agent wants to make a call that needs your approval, it appears here."),
   );
   none.hidden = true;
-  const open = make("div.questions-open", { "aria-label": "Waiting calls", role: "group" });
+  const open = make("div.questions-open", { "aria-label": "Waiting for you", role: "group" });
   const rules = make("section.questions-rules", {}, make("h2", {}, "Proposed rules"));
   rules.hidden = true;
   const past = make("ul.questions-past");
   const answered = make("details.questions-answered", {}, make("summary", {}, "Answered"), past);
   answered.hidden = true;
-  const element = make("div.questions", {}, said, none, many, open, rules, answered);
+  const element = make("div.questions", {}, said, offerNotifications(), none, many, open, rules, answered);
   const cards = new Map<string, Card>();
   const proposals = new Map<string, ProposalCard>();
   const shown = (): readonly HTMLElement[] => [...cards.values(), ...proposals.values()].map((one) => one.element);
@@ -69,7 +76,7 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
   const selection = (): void => {
     const picked = chosen();
     many.hidden = picked.length === 0;
-    const destructive = picked.some((one) => one.row.risk === "destroys");
+    const destructive = picked.some((one) => one.row?.risk === "destroys");
     approveAll.disabled = destructive;
     count.textContent = `${picked.length} selected${destructive ? "; destructive calls are approved one by one" : ""}`;
   };
@@ -84,7 +91,7 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
   };
 
   async function decideMany(decision: "approve" | "deny_continue"): Promise<void> {
-    const decisions = chosen().map(({ row }) => ({ id: row.id, digest: row.digest, decision }));
+    const decisions = chosen().flatMap(({ row }) => (row ? [{ id: row.id, digest: row.digest, decision }] : []));
     try {
       const { results } = await sendJson<{ readonly results: readonly Outcome[] }>(fetch, "/approvals/decisions", { decisions });
       const failed = results.flatMap((one) => (one.error ? [one.error.message] : []));
@@ -94,7 +101,8 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
     }
   }
 
-  function showCards(rows: readonly Approval[]): void {
+  function showCards(calls: readonly Approval[], asked: readonly Question[]): void {
+    const rows = [...calls, ...asked].sort((one, other) => one.created_at - other.created_at);
     const ids = new Set(rows.map((row) => row.id));
     const focused = [...cards.values()].find((one) => one.element.contains(document.activeElement));
     const gone = [...cards].filter(([id]) => !ids.has(id));
@@ -106,16 +114,18 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
       shown().forEach(arm); // the others moved up, perhaps under the pointer
     }
     // Existing elements stay: a button must not be replaced while it is being pressed.
-    const added = rows.filter((row) => !cards.has(row.id)).map((row) => card(row, { fetch, settled, chosen: selection }));
-    added.forEach((one) => cards.set(one.row.id, one));
+    const hooks = { fetch, settled, chosen: selection };
+    const fresh = rows.filter((row) => !cards.has(row.id));
+    const added = fresh.map((row) => ("kind" in row ? questionCard(row, hooks) : card(row, hooks)));
+    added.forEach((one) => cards.set(one.id, one));
     open.append(...added.map((one) => one.element));
-    cards.forEach((one) => one.offerChoice(cards.size > 1));
+    cards.forEach((one) => one.offerChoice(calls.length > 1));
     none.hidden = cards.size > 0;
     selection();
-    if (focused && !cards.has(focused.row.id)) {
+    if (focused && !cards.has(focused.id)) {
       [...cards.values()][0]?.focus();
     }
-    watch.waiting(cards.size, added.length > 0);
+    watch.waiting(cards.size, fresh.length === 1 && fresh[0] ? newsOf(fresh[0]) : fresh.length ? `${fresh.length} new questions` : "");
     reveal();
   }
 
@@ -140,9 +150,11 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
 
   async function showAnswered(mine: number): Promise<void> {
     const { approvals } = await readJson<Listing>(fetch, "/approvals?status=history");
+    const { questions: asked } = inbox ? await readJson<Asked>(fetch, "/inbox?status=history") : NOTHING_ASKED;
     if (mine === turn) {
-      past.replaceChildren(...approvals.slice(0, ANSWERED).map(answeredRow));
-      answered.hidden = approvals.length === 0;
+      const all = [...approvals, ...asked].sort((one, other) => settledAt(other) - settledAt(one)).slice(0, ANSWERED);
+      past.replaceChildren(...all.map((row) => ("kind" in row ? answeredQuestion(row) : answeredRow(row))));
+      answered.hidden = all.length === 0;
     }
   }
 
@@ -160,12 +172,13 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
     clearTimeout(timer);
     try {
       const { approvals, proposals: offered } = await readJson<Listing>(fetch, "/approvals");
+      const { questions: asked } = inbox ? await readJson<Asked>(fetch, "/inbox") : NOTHING_ASKED;
       if (mine !== turn || over) {
         return; // a later request has newer data
       }
       failures = 0;
       watch.trouble(null, 0);
-      showCards(approvals);
+      showCards(approvals, asked);
       showProposals(offered);
       await showAnswered(mine);
     } catch (error) {
@@ -193,6 +206,20 @@ export function questions(fetch: Fetch, watch: QuestionsListener): Questions {
       endArming();
     },
   };
+}
+
+const NOTHING_ASKED: Asked = { questions: [] };
+
+function settledAt(row: Approval | Question): number {
+  return row.decided_at ?? row.created_at;
+}
+
+/** Who wants something, without the words: others may read a notification. */
+function newsOf(row: Approval | Question): string {
+  if (!("kind" in row)) {
+    return "A call waits for your answer";
+  }
+  return row.kind === "permission" ? `${plain(row.agent)} asks for your permission` : `${plain(row.agent)} has a question`;
 }
 
 /** Milliseconds until the next poll, doubled with each failure. */

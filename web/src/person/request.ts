@@ -13,6 +13,8 @@ export interface Preview {
 export interface Approval {
   readonly id: string;
   readonly tool: string;
+  /** What the call does, in plain words. */
+  readonly says: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly digest: string;
   readonly principal: string;
@@ -93,7 +95,7 @@ export function waitingRow(row: Approval): HTMLElement {
   return make(
     "li",
     { class: row.risk === "destroys" ? "ask-row ask-destroys" : "ask-row" },
+    make("p.ask-who", {}, `${plain(row.says)} `, riskBadge(row.risk)),
     make("div.ask-head", {}, ...headline(row.tool, row.preview)),
-    make("p.ask-who", {}, `${plain(row.agent || row.principal)} wants to call ${plain(row.tool)} `, riskBadge(row.risk)),
   );
 }

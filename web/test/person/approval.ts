@@ -4,6 +4,7 @@ import type { Approval } from "../../src/person/request";
 export const approval = (more: Partial<Approval> = {}): Approval => ({
   id: "a1",
   tool: "shop__ship",
+  says: "Helper wants to ship order 1 in shop",
   arguments: { id: 1 },
   digest: "d1",
   principal: "local",

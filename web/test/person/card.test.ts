@@ -96,8 +96,8 @@ describe("a card", () => {
   test("shows the whole request, with hidden characters escaped", () => {
     const { element } = open(approval({ reason: "It writes", preview: { method: "POST", url: "https://shop.example/orders/1", body: '{"a":1}', headers: { "X-A": "b" }, curl: "curl\u200b" } }));
     expect([...element.querySelectorAll("pre")].map((block) => block.textContent)).toEqual(['{\n  "a": 1\n}', '{\n  "id": 1\n}', "X-A: b", "curl\\u200b"]);
-    expect(element.querySelector(".ask-who")?.textContent).toContain("helper wants to call shop__ship");
-    expect(element.querySelector("h2")?.textContent).toBe("POSThttps://shop.example/orders/1");
+    expect(element.querySelector(".ask-who")?.textContent).toContain("Reason: It writes");
+    expect(element.querySelector(".ask-head")?.textContent).toBe("POSThttps://shop.example/orders/1");
   });
 
   test("can be chosen among several", () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ARMED_AFTER_MS } from "../../src/person/armed";
 import { pauseAfter, questions, type Questions } from "../../src/person/questions";
+import type { Question } from "../../src/person/question";
 import type { Approval } from "../../src/person/request";
 import { approval, buttonIn } from "./approval";
 
@@ -8,6 +9,7 @@ let pending: Approval[];
 let past: Approval[];
 let proposals: unknown[];
 let down: boolean;
+let asked: Question[];
 let sent: unknown[];
 let reported: unknown[];
 let list: Questions;
@@ -18,6 +20,9 @@ const fetcher = (path: string, options: RequestInit = {}): Promise<Response> => 
     sent.push([path, JSON.parse(options.body as string)]);
     return Promise.resolve(new Response(JSON.stringify({ results: [{}, { error: { message: "too late" } }] })));
   }
+  if (path.startsWith("/inbox")) {
+    return Promise.resolve(new Response(JSON.stringify({ questions: path.includes("history") ? [] : asked })));
+  }
   return Promise.resolve(new Response(JSON.stringify({ approvals: path.includes("history") ? past : pending, proposals })));
 };
 
@@ -26,8 +31,8 @@ const titles = (): (string | null)[] => [...list.element.querySelectorAll("artic
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [pending, past, proposals, sent, reported, down] = [[], [], [], [], [], false];
-  list = questions(fetcher, { waiting: (count, more) => void reported.push([count, more]), trouble: (why, seconds) => why !== null && void reported.push([why, seconds]) });
+  [pending, past, proposals, asked, sent, reported, down] = [[], [], [], [], [], [], false];
+  list = questions(fetcher, { waiting: (count, news) => void reported.push([count, news]), trouble: (why, seconds) => why !== null && void reported.push([why, seconds]) }, true);
   document.body.replaceChildren(list.element);
 });
 
@@ -39,10 +44,10 @@ afterEach(() => {
 test("calls appear and go with each poll, and are reported", async () => {
   pending = [approval(), approval({ id: "a2", tool: "shop__list" })];
   await poll();
-  expect([titles(), reported.at(-1)]).toEqual([["shop__ship", "shop__list"], [2, true]]);
+  expect([titles(), reported.at(-1)]).toEqual([["shop__ship", "shop__list"], [2, "2 new questions"]]);
   pending = [approval({ id: "a2", tool: "shop__list" })];
   await poll();
-  expect([titles(), reported.at(-1)]).toEqual([["shop__list"], [1, false]]);
+  expect([titles(), reported.at(-1)]).toEqual([["shop__list"], [1, ""]]);
 });
 
 test("a card stays the same element, and takes no click right after another has gone", async () => {
@@ -102,9 +107,21 @@ test("while the server is away it is asked less and less often", async () => {
   down = false;
   list.refresh();
   await vi.advanceTimersByTimeAsync(10);
-  expect(reported.at(-1)).toEqual([0, false]);
+  expect(reported.at(-1)).toEqual([0, ""]);
 });
 
 test("the pause between polls doubles with each failure, up to half a minute", () => {
   expect([0, 1, 2, 9].map(pauseAfter)).toEqual([1500, 3000, 6000, 30_000]);
+});
+
+test("questions stand between the calls in the order they came", async () => {
+  const permission: Question = { id: "q1", kind: "permission", source: "codex", agent: "Codex", title: "Codex wants to run a command", body: { tool: "shell", arguments: {} }, status: "pending", answer: null, decided_by: null, decided_at: null, created_at: 1_700_000_050, expires_at: 1_700_000_650 };
+  pending = [approval(), approval({ id: "a2", created_at: 1_700_000_100 })];
+  asked = [permission];
+  await poll();
+  expect([...list.element.querySelectorAll("article[id]")].map((one) => one.id)).toEqual(["approval-a1", "approval-q1", "approval-a2"]);
+  pending = [];
+  asked = [permission, { ...permission, id: "q2", kind: "form", body: { fields: [] } }];
+  await poll();
+  expect(reported.at(-1)).toEqual([2, "Codex has a question"]);
 });

@@ -33,5 +33,5 @@ test("risks have a name, unknown ones none", () => {
 
 test("a row for reading has no buttons", () => {
   const row = waitingRow(approval({ risk: "destroys" }));
-  expect([row.textContent, row.className, row.querySelector("button")]).toEqual(["Callshop__shiphelper wants to call shop__ship Destructive", "ask-row ask-destroys", null]);
+  expect([row.textContent, row.className, row.querySelector("button")]).toEqual(["Helper wants to ship order 1 in shop DestructiveCallshop__ship", "ask-row ask-destroys", null]);
 });

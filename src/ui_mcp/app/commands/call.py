@@ -1,7 +1,9 @@
 """`ui-mcp call`: one tool call to the server of a directory, over the same connection as a host's."""
 
+import base64
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from ui_mcp.mcp_client.parsing import text_of
 from ui_mcp.mcp_client.transport import Command
 from ui_mcp.processes import run
 from ui_mcp.terminal_style import style_of
-from ui_mcp.toolkit.tool import Call
+from ui_mcp.toolkit.tool import Call, Relayed, ToolResult
 
 LIFECYCLE = frozenset({"ui_configure", "ui_start", "ui_status", "ui_install", "ui_tools", "ui_update"})
 OPTIONS = Options(call_seconds=300.0, forwards_requests=False, client_name="ui-mcp call")
@@ -37,11 +39,24 @@ def run_call(base_dir: str, tool: str | None, pairs: Sequence[str], file: str | 
             await _require(client, tool)
             await _start(client, tool)
             result = await client.call(tool, arguments, Call())
-            lines.append(text_of(result))
+            lines.extend([text_of(result), *(f"Picture: {kept_picture(tool, png)}" for png in _pictures(result))])
             return int(result.is_error)
 
     code = run(called)
     return lines, code
+
+
+def _pictures(result: ToolResult) -> Iterator[bytes]:
+    for content in result.content:
+        if isinstance(content, Relayed) and content.block.get("type") == "image":
+            yield base64.b64decode(str(content.block["data"]))
+
+
+def kept_picture(tool: str, png: bytes) -> Path:
+    """Write a picture to a temporary file, since a terminal cannot show it."""
+    with tempfile.NamedTemporaryFile(prefix=f"{tool}-", suffix=".png", delete=False) as file:
+        file.write(png)
+    return Path(file.name)
 
 
 def arguments_of(pairs: Sequence[str], file: str | None) -> JsonObject:

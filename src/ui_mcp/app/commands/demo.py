@@ -1,5 +1,6 @@
 """`ui-mcp demo`: a temporary project with the tour, the demo shop and the example apps."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -31,6 +32,15 @@ from ui_mcp.workspace import BUNDLE, Workspace
 PACKAGE = BUNDLE.parent
 FOLDERS = (PACKAGE / "examples", PACKAGE.parent.parent / "examples")
 """Where the examples are: in an installation, and in a clone."""
+
+BEST_FIRST = (
+    "dashboard", "csv-explorer", "expenses", "review", "planner", "board", "logs", "mission-control", "api-monitor",
+    "wizard", "annotator", "contacts", "signup",
+)  # fmt: skip
+"""The examples in the order in which people see them."""
+
+_COPIED = 1_700_000_000
+"""When the examples count as changed: before anything that is written in the demo."""
 
 APPROVAL_SECONDS = 3000
 """How long a call waits for the person, who need not hurry in a tour."""
@@ -127,7 +137,10 @@ Everything here is temporary and is deleted when you press Ctrl+C.
 
 def _copy_examples(workspace: Workspace) -> None:
     for source in example_apps():
-        shutil.copytree(source, workspace.apps / source.name)
+        copy = Path(shutil.copytree(source, workspace.apps / source.name))
+        # The start page shows what was changed last first.
+        since = BEST_FIRST.index(source.name) if source.name in BEST_FIRST else len(BEST_FIRST)
+        os.utime(copy / "app.lua", times=(_COPIED - since, _COPIED - since))
 
 
 async def _show(host: UiServer) -> None:

@@ -3,7 +3,6 @@
 import sys
 import time
 from argparse import Namespace
-from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
@@ -18,6 +17,7 @@ from ui_mcp.ui.sessions import session_file
 from ui_mcp.ui.sessions.record import SessionRecords
 from ui_mcp.ui.sessions.worker_settings import state_database
 from ui_mcp.ui.state.database import StateDatabase
+from ui_mcp.ui.state.group import journal_name
 from ui_mcp.ui.state.records import State
 from ui_mcp.ui.state.segments import Entry
 from ui_mcp.workspace import Workspace
@@ -48,7 +48,7 @@ async def export_session(workspace: Workspace, database: StateDatabase, file: Pa
         NotFoundError: there is none: no server runs here, and none was killed.
     """
     kept = (await to_thread.run_sync(lambda: SessionRecords(workspace.state_dir, resumes=True).of(1))).kept
-    entries = await (await database.store()).entries(_journal_of(kept.secret)) if kept.secret else []
+    entries = await (await database.store()).entries(journal_name(kept.secret)) if kept.secret else []
     if not entries:
         raise NotFoundError(f"No session is saved in {workspace.given}\nStart one there with `ui-mcp serve`.")
     state = State()
@@ -70,7 +70,7 @@ async def import_session(workspace: Workspace, database: StateDatabase, file: Pa
         raise RefusedError(f"{workspace.given} has a session\nStop its server (ui-mcp stop), or import elsewhere.")
     apps = await to_thread.run_sync(found.unpack, workspace)
     secret = token_hex(16)
-    await database.append(_journal_of(secret), [Entry(1, time.time(), True, found.records, "start", "", "Import")])
+    await database.append(journal_name(secret), [Entry(1, time.time(), True, found.records, "start", "", "Import")])
     await to_thread.run_sync(_leave, workspace, secret, found.displayed)
     return f"Imported {', '.join(apps) or 'no apps'}; the next server here continues the session\n"
 
@@ -81,7 +81,3 @@ def _leave(workspace: Workspace, secret: str, displayed: str) -> None:
     record.open(secret, list)
     if displayed:
         record.note("displayed", displayed)
-
-
-def _journal_of(secret: str) -> str:
-    return sha256(secret.encode()).hexdigest()[:32]

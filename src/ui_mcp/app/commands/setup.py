@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ui_mcp.app.setup.config_file import Change, planned
+from ui_mcp.app.setup.hooks import HOOKS, planned_hook
 from ui_mcp.app.setup.hosts import BY_NAME, HOSTS, Host
 from ui_mcp.errors import ConfigError, InvalidArgumentsError
 from ui_mcp.workspace import DEFAULT_DIR, OTHER_DIR
@@ -31,6 +32,8 @@ def run_setup(options: argparse.Namespace) -> int:
     """Carry out `ui-mcp setup`; return the exit code, 1 if a host could not be set up."""
     project = Path.cwd()
     hosts = chosen_hosts(options.hosts)
+    if options.hooks:
+        return _run_hooks(options, hosts, project)
     if not hosts:
         print("No host was found on this machine.\nName one: ui-mcp setup " + "|".join(BY_NAME))
         return 1
@@ -52,6 +55,38 @@ def run_setup(options: argparse.Namespace) -> int:
     if not options.dry_run and not options.remove:
         _report(steps, project)
     return 1 if any(step.refusal for step in steps) else 0
+
+
+def _run_hooks(options: argparse.Namespace, hosts: Sequence[Host], project: Path) -> int:
+    """Install or remove the hooks of the hosts that have some."""
+    able = [host for host in hosts if host.name in HOOKS]
+    if options.hosts and len(able) < len(hosts):
+        others = ", ".join(host.name for host in hosts if host.name not in HOOKS)
+        raise InvalidArgumentsError(f"No permission hooks are known for {others}\nThere are: {', '.join(HOOKS)}")
+    if not able:
+        print("No host with permission hooks was found.\nName one: ui-mcp setup --hooks " + "|".join(HOOKS))
+        return 1
+    steps = [_hook_step(host, project, remove=options.remove) for host in able]
+    for step in steps:
+        _show(step, project)
+    changes = [step.change for step in steps if step.change and not step.change.is_none]
+    if options.dry_run:
+        print("\nNothing was written (--dry-run).")
+    elif changes:
+        if not options.yes and not _agreed(len(changes)):
+            print("Nothing was written.")
+            return 1
+        _write(changes, project)
+        if not options.remove:
+            print("\nStill to do:", *(f"  {step.host.title}: {HOOKS[step.host.name].note}" for step in steps), sep="\n")
+    return 1 if any(step.refusal for step in steps) else 0
+
+
+def _hook_step(host: Host, project: Path, *, remove: bool) -> Step:
+    try:
+        return Step(host, planned_hook(host.name, project, remove=remove))
+    except ConfigError as error:
+        return Step(host, None, error.message)
 
 
 def chosen_hosts(names: Sequence[str]) -> list[Host]:

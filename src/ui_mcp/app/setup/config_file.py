@@ -13,7 +13,7 @@ from ui_mcp.gateway.config.editor import edited as rewritten
 from ui_mcp.gateway.config.parse import parse as parse_yaml
 from ui_mcp.jsontypes import Json, JsonObject
 
-Edit = Callable[[str, Sequence[str], JsonObject | None], str]
+Edit = Callable[[str, Sequence[str], Json], str]
 BACKUP = ".before-ui-mcp"
 
 
@@ -55,7 +55,7 @@ class Change:
         return backup
 
 
-def planned(file: Path, form: str, path: Sequence[str], value: JsonObject | None) -> Change:
+def planned(file: Path, form: str, path: Sequence[str], value: Json) -> Change:
     """Return the change that sets or removes one entry and nothing else.
 
     Raises:
@@ -75,6 +75,21 @@ def planned(file: Path, form: str, path: Sequence[str], value: JsonObject | None
     return Change(file, before, after)
 
 
+def entry_of(file: Path, form: str, path: Sequence[str]) -> Json:
+    """Return an entry of a file; None if there is no such entry.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not in its format.
+    """
+    try:
+        found = _FORMATS[form][0](file.read_bytes().decode()) if file.exists() else {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"Cannot read {file}: {error}") from error
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
 def has_entry(file: Path, form: str, path: Sequence[str]) -> bool:
     """Return whether a file has an entry; one that cannot be read has none."""
     try:
@@ -88,7 +103,7 @@ def has_entry(file: Path, form: str, path: Sequence[str]) -> bool:
     return True
 
 
-def _wanted(before: Json, path: Sequence[str], value: JsonObject | None) -> Json:
+def _wanted(before: Json, path: Sequence[str], value: Json) -> Json:
     whole = deepcopy(before)
     inner = whole
     for key in path[:-1]:
@@ -123,7 +138,7 @@ def _parse_yaml(text: str) -> JsonObject:
     return found
 
 
-def _edited_yaml(text: str, path: Sequence[str], value: JsonObject | None) -> str:
+def _edited_yaml(text: str, path: Sequence[str], value: Json) -> str:
     """Return the text with the value at `path` replaced or added; None removes it.
 
     Raises:

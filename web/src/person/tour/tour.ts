@@ -31,7 +31,7 @@ export interface Tour {
   stop(): void;
 }
 
-const TURNS = { agent: "", app: "Your turn: choose in the app", approval: "Your turn: decide under Questions" } as const;
+const TURNS = { agent: "", app: "Your turn: choose in the app", approval: "Your turn: decide in the Inbox" } as const;
 
 export function tour(fetch: Fetch, places: TourPlaces): Tour {
   const steps = make("ol.tour-steps", { "aria-label": "Steps of the tour" });

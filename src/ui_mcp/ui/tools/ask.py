@@ -1,0 +1,63 @@
+"""`ui_ask`: ask the person, who answers on their own page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from ui_mcp.errors import NotFoundError
+from ui_mcp.inbox.asked import SOURCE, Asked, answer_json
+from ui_mcp.inbox.model import Question
+from ui_mcp.inbox.service import Inbox, answer_files, inbox_url, opened
+from ui_mcp.inbox.words import display_name, shortened
+from ui_mcp.jsontypes import JsonObject
+from ui_mcp.toolkit.functions import tool
+from ui_mcp.toolkit.tool import Annotations, Call
+from ui_mcp.ui.server import UiServer
+
+LIFETIME = 7 * 24 * 3600.0
+LONGEST = 120.0
+LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AskArgs:
+    """What to ask, or which question to look at."""
+
+    questions: list[Asked] | None = None
+    wait: Annotated[float, "Seconds."] = 50
+    id: str | None = None
+
+
+@tool("ui_ask", AskArgs, title="Ask the person", annotations=Annotations(destructive=False))
+async def ask(host: UiServer, args: AskArgs, call: Call) -> JsonObject:
+    """Ask the person for text, choices or files, in their inbox.
+
+    When pending, go on: the event question_answered, or a call with the id, brings answers.
+    Example: {"questions": [{"text": "Colour?", "choices": ["red", "blue"]}]}
+    """
+    configured = host.configured()
+    async with opened(inbox_url(configured.config, configured.workspace), answer_files(configured.workspace)) as inbox:
+        if args.questions:
+            asked = await inbox.ask(_question(inbox, args.questions, display_name(call.caller_name)))
+            return answer_json(await inbox.settled(asked.id, min(args.wait, LONGEST)))
+        if args.id is not None:
+            return answer_json(_own(await inbox.settled(args.id, min(args.wait, LONGEST))))
+        rows = [*await inbox.pending(), *await inbox.history(LISTED)]
+        return {"questions": [{**answer_json(row), "title": row.title} for row in rows if row.source == SOURCE]}
+
+
+def _question(inbox: Inbox, asked: Sequence[Asked], agent: str) -> Question:
+    fields = [one.field(number).to_json() for number, one in enumerate(asked, 1)]
+    title = f"{agent} asks: {shortened(asked[0].text)}" if len(fields) == 1 else f"{agent} has {len(fields)} questions"
+    return inbox.new("form", title, {"fields": fields}, source=SOURCE, agent=agent, lifetime=LIFETIME)
+
+
+def _own(question: Question) -> Question:
+    """Return a question of this tool.
+
+    Raises:
+        NotFoundError: it is another one, which is none of this agent's business.
+    """
+    if question.source != SOURCE:
+        raise NotFoundError(f"No question {question.id}")
+    return question
