@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.asking import ASKING, accepted, ask, elicit
+from conformance.task_tools import NEED_TASKS, TASK_TOOLS, suite_tasks
 from conformance.tools import PIXEL, TOOLS
 from ui_mcp.errors import NotFoundError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.resources import PromptHandlers
+from ui_mcp.mcp_server.tasks import require_extension
 from ui_mcp.mcp_server.tools import Tools as ToolHandlers
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
@@ -105,15 +107,18 @@ def served_definition() -> ServerDefinition:
         name="ui-mcp-conformance",
         title="Conformance fixture",
         version="1.0.0",
-        toolset=Tools(announcements, TOOLS),
+        toolset=Tools(announcements, [*TOOLS, *TASK_TOOLS]),
         resources=Resources(),
         announcements=announcements,
         prompts=prompts,
         list_changed=frozenset({"tools", "resources", "prompts"}),
+        tasks=suite_tasks(),
     )
 
     async def call_tool(request: Request) -> JsonObject:
         asks = ASKING.get(request.params["name"])
+        if request.params["name"] in NEED_TASKS:
+            require_extension(request)
         return await (asks(request, request.params) if asks else ToolHandlers(base).call(request))
 
     async def get_prompt(request: Request) -> JsonObject:

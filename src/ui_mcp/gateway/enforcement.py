@@ -25,7 +25,7 @@ from ui_mcp.gateway.policy import Question, Verdict, decide
 from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, SecretMasker, require_json, single_line
 from ui_mcp.gateway.source import ChangedError, Entry, Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper
-from ui_mcp.toolkit.tool import Call, Relayed, Text, ToolResult, structured_result, text_result
+from ui_mcp.toolkit.tool import Call, Relayed, TaskHandle, Text, ToolResult, structured_result, text_result
 
 DENIED_ABORT = (-32950, "policy_denied")
 DENIED_CONTINUE = (-32951, "policy_denied_continue")
@@ -246,6 +246,8 @@ class PolicyEnforcer:
 
     async def _ask(self, entry: Entry, arguments: JsonObject, call: Call, verdict: Verdict) -> ToolResult:
         row = await self._questions.ask(entry, arguments, call, verdict)
+        if call.task is not None:
+            return await self._settled_in_task(row, call, call.task)
         question = await elicit_by_result(self._approvals, row, call, self._masker)
         if question is not None:
             self._log.note(entry, arguments, call, "asked", row.id)
@@ -260,6 +262,32 @@ class PolicyEnforcer:
         except anyio.get_cancelled_exc_class():
             # The caller disconnected; the approval stays pending.
             self._log.note(entry, arguments, call, "asked", row.id)
+            raise
+        return await self._delivered(row, call)
+
+    async def resume(self, entry: Entry, state: JsonObject, call: Call) -> ToolResult:
+        """Continue a call from the checkpoint of a process that has ended; policy allowed it then.
+
+        Raises:
+            DeniedError: a person denied the call.
+        """
+        if "approval" in state and call.task is not None:
+            return await self._settled_in_task(await self._approvals.get(state["approval"]), call, call.task)
+        return await self._run(entry, {}, call, "policy_allow", Permit(entry.fingerprint))
+
+    async def _settled_in_task(self, row: Approval, call: Call, task: TaskHandle) -> ToolResult:
+        """Wait without limit for an answer: by the client through its task, or by anyone else who may decide."""
+        await task.checkpoint({"tool": row.tool, "approval": row.id})
+        await call.progress(0.0, None, f"{row.tool} waits for a person's approval")
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(elicit_by_request, self._approvals, row, call, self._masker)
+                row = await self._questions.settled(row.id, None)
+                group.cancel_scope.cancel()
+        except anyio.get_cancelled_exc_class():
+            if task.is_cancelled:
+                with anyio.CancelScope(shield=True):
+                    await self._approvals.cancel(row.id, "its caller cancelled the task")
             raise
         return await self._delivered(row, call)
 

@@ -343,5 +343,6 @@ def gateway_definition(gateway: GatewayService, options: GatewayOptions) -> Serv
         tools_per_page=gateway.settings.catalogue.page_size,
         list_changed=frozenset({"tools", "resources", "prompts"}),
         extensions={EXTENSION: {"mimeTypes": [MIME]}},
+        tasks=gateway.tasks,
         extra_handlers={"logging/setLevel": _log_levels(gateway)},
     )

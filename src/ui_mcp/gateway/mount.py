@@ -14,6 +14,7 @@ from ui_mcp.errors import UiMcpError, UnknownToolError, UpstreamError
 from ui_mcp.gateway.apps.addresses import is_for, relayed_result, with_address
 from ui_mcp.gateway.config.settings import BackendSettings, Selection
 from ui_mcp.gateway.mount_connection import Connect, Connection, MountHandlers
+from ui_mcp.gateway.mount_tasks import call_server
 from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH
 from ui_mcp.gateway.source import Entry, Health, Permit, Preview, State
 from ui_mcp.isolation import Boundary
@@ -144,12 +145,10 @@ class Mount:
         }
 
     def is_dry_run(self, name: str, arguments: JsonObject, call: Call) -> bool:
-        """Return False: the gateway cannot know what an argument means to the server."""
-        return False
+        return False  # the gateway cannot know what an argument means to the server
 
     async def preview(self, name: str, arguments: JsonObject, call: Call) -> Preview:
-        """Return no request, since the arguments say it all."""
-        return Preview(None, self._entry(name).fingerprint)
+        return Preview(None, self._entry(name).fingerprint)  # no request: the arguments say it all
 
     async def call(self, name: str, arguments: JsonObject, call: Call, permit: Permit | None = None) -> ToolResult:
         """Call a tool; if the server crashes, a read-only or idempotent call is repeated once.
@@ -161,7 +160,7 @@ class Mount:
         connection = await self._wait_connected()
         entry = self._permitted(name, permit)
         try:
-            return relayed_result(await connection.call(entry.local_name, arguments, call), self.name)
+            return await self._called(entry, arguments, call)
         except UpstreamError as error:
             with anyio.move_on_after(0.5):  # after a crash the error arrives shortly before the pipe closes
                 # Any other code is an answer of a server that still runs; -32000 means a closed connection.
@@ -170,9 +169,11 @@ class Mount:
             hints = entry.tool.annotations
             if not connection.lost.is_set() or not (hints.read_only or hints.idempotent):
                 raise self._with_server_name(error, lost=connection.lost.is_set()) from error
-        connection = await self._wait_connected()
-        local = self._permitted(name, permit).local_name
-        return relayed_result(await connection.call(local, arguments, call), self.name)
+        await self._wait_connected()
+        return await self._called(self._permitted(name, permit), arguments, call)
+
+    async def _called(self, entry: Entry, arguments: JsonObject, call: Call) -> ToolResult:
+        return relayed_result(await call_server(self._wait_connected, entry, arguments, call), self.name)
 
     async def set_log_level(self, level: str) -> None:
         """Ask the server for log messages from a level on, now and after a restart."""

@@ -12,6 +12,7 @@ from ui_mcp.gateway.config.sign_in import server_place
 from ui_mcp.gateway.mount_connection import Connection, MountHandlers
 from ui_mcp.mcp_client.client import Options, connect
 from ui_mcp.mcp_client.server_process import FAST_SHUTDOWN, ShutdownTimeouts
+from ui_mcp.mcp_client.tasks import EXTENSION as TASKS
 from ui_mcp.mcp_client.transport import Command, HttpUrl, SseUrl
 
 _MINIMAL_ENVIRONMENT = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "TMPDIR", "SYSTEMROOT")
@@ -30,7 +31,7 @@ async def connected(
         logged=handlers.logged,
         stderr=handlers.stderr,
         sign_in=handlers.sign_in,
-        extensions={EXTENSION: {"mimeTypes": [MIME]}},
+        extensions={EXTENSION: {"mimeTypes": [MIME]}, TASKS: {}},
         roots=[_root(root) for root in settings.roots],
         shutdown_timeouts=lambda: FAST_SHUTDOWN if handlers.ending() else ShutdownTimeouts(),
     )

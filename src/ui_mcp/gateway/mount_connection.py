@@ -25,6 +25,7 @@ from ui_mcp.toolkit.tool import Call, InputNeeded, Tool, ToolResult
 from ui_mcp.validation import InvalidDataError, read, read_json, to_json
 
 if TYPE_CHECKING:
+    from ui_mcp.mcp_client.tasks import UpstreamTask
     from ui_mcp.mcp_client.transport import AskToSignIn
 
 
@@ -67,6 +68,12 @@ class Connection(Protocol):
     async def tools(self, call: Call) -> Sequence[Tool]: ...
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult: ...
+
+    async def task_changed(self, task: "UpstreamTask", call: Call) -> ToolResult | None:
+        """Return the result of a task that the server began, None while it still runs."""
+        ...
+
+    async def cancel_task(self, task_id: str) -> None: ...
 
     async def resources(self, call: Call) -> Sequence[Resource]: ...
 

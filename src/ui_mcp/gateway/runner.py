@@ -174,16 +174,20 @@ class _AnswerPage:
 
     async def open_when_asked(self, gateway: GatewayService) -> None:
         """Open a listener as soon as an approval is pending and no page exists to answer it on."""
-        asked = anyio.Event()
+        changed = anyio.Event()
 
         def on_announcement(announcement: Announcement) -> None:
-            is_pending = isinstance(announcement, ResourceUpdated) and announcement.uri == "approvals://pending"
-            if is_pending and not self._other_url():
-                asked.set()
+            if isinstance(announcement, ResourceUpdated) and announcement.uri == "approvals://pending":
+                changed.set()
 
         stop = gateway.announcements.listen(on_announcement)
         try:
-            await asked.wait()
+            while True:
+                await changed.wait()
+                changed = anyio.Event()  # before looking, so that a change meanwhile is not missed
+                # An approval that leaves the list changes it, too.
+                if not self._other_url() and await gateway.approvals.pending():
+                    break
         finally:
             stop()
 

@@ -39,7 +39,9 @@ from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger, masking
-from ui_mcp.storage.database import close_database
+from ui_mcp.mcp_server.task_store import TaskStore
+from ui_mcp.mcp_server.tasks import Tasks
+from ui_mcp.storage.database import Database, close_database
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
@@ -124,11 +126,15 @@ class GatewayService:
         )
         self.catalog.add_internal(person_source())
         self.catalog.add_internal(pin_source(self.pins))
+        self.tasks = Tasks(TaskStore(self._database))
         self._tasks: TaskGroup | None = None
         self._scripts: ScriptRuns | None = None
         self._script_wanted, self._scripts_running = anyio.Event(), anyio.Event()
         self._standing_rules: tuple[Rule, ...] = ()
         self._policy: Policy | None = None
+
+    async def _database(self) -> Database:
+        return self.store.database
 
     def policy(self, call: Call) -> Policy:
         """Return the policy in force: configured rules, then standing ones, then the mode."""
@@ -215,7 +221,7 @@ class GatewayService:
     def _accepted(self, source: str) -> None:
         self.start_soon(partial(self.sources.accepted, source))
 
-    async def _started_entry(self, name: str) -> Entry:
+    async def started_entry(self, name: str) -> Entry:
         """Return a tool; wait for its source, which may be starting again after a crash."""
         await self.sources.ready()
         await self.sources.started(name)
@@ -252,7 +258,8 @@ class GatewayService:
                 tasks.start_soon(self.approvals.follow)
                 tasks.start_soon(self._run_scripts)
                 try:
-                    yield self
+                    async with self.tasks.paused():  # before its sources end, which would fail their calls
+                        yield self
                 finally:
                     self.sources.ending = True
                 tasks.cancel_scope.cancel()
@@ -275,7 +282,7 @@ class GatewayService:
         await self.sources.ready()
         with anyio.move_on_after(_SCRIPT_DELAY):  # the first answers come before what is imported here
             await self._script_wanted.wait()
-        services = Services(self.enforcer, self._started_entry, self._search_for_script, self.results.read)
+        services = Services(self.enforcer, self.started_entry, self._search_for_script, self.results.read)
         async with ScriptRuns(ScriptStore(self.store.database), services).running() as scripts:
             self._scripts = scripts
             self._scripts_running.set()

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
+
+from anyio import CancelScope, get_cancelled_exc_class
 
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import InvalidArgumentsError
@@ -17,10 +20,11 @@ from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
-from ui_mcp.toolkit.tool import Annotations, Call, Tool, ToolResult, structured_result, text_result
+from ui_mcp.toolkit.tool import Annotations, Call, TaskHandle, Tool, ToolResult, structured_result, text_result
 
 if TYPE_CHECKING:
     from ui_mcp.gateway.control_tools import ControlTools
+    from ui_mcp.gateway.scripts.runs import ScriptRuns
     from ui_mcp.gateway.scripts.store import Run
     from ui_mcp.gateway.scripts.stubs import stub
     from ui_mcp.gateway.search.index import summary
@@ -169,14 +173,29 @@ async def run_script(gateway: GatewayService, args: RunArgs, call: Call) -> Tool
     Example: `local n = 0; for _, o in ipairs(call("shop__listOrders", {}).result) do n = n + o.total end; return n`
     Calls pass policy and approvals. A script goes on after a crash; what must not be repeated runs at most once.
     """
-    if bool(args.code) == bool(args.run_id):
+    known = args.run_id or (call.task.resumed or {}).get("run_id", "") if call.task is not None else args.run_id
+    if bool(args.code) == bool(known):
         raise InvalidArgumentsError("Give either code, for a new script, or the run_id of one that runs")
     await gateway.sources.ready()
     scripts = await gateway.scripts()
-    run_id = args.run_id or await scripts.start(args.code, call.principal)
+    run_id = known or await scripts.start(args.code, call.principal)
     if args.stop:
         await scripts.stop(run_id, call.principal)
+    elif call.task is not None and args.wait_s > 0:
+        return await _run_result(gateway, await _ended(scripts, run_id, call, call.task), call)
     return await _run_result(gateway, await scripts.outcome(run_id, call.principal, args.wait_s), call)
+
+
+async def _ended(scripts: "ScriptRuns", run_id: str, call: Call, task: TaskHandle) -> "Run":
+    """Wait until a script has ended, however long that takes; cancelling the task stops it."""
+    await task.checkpoint({"run_id": run_id})
+    try:
+        return await scripts.outcome(run_id, call.principal, inf)
+    except get_cancelled_exc_class():
+        if task.is_cancelled:
+            with CancelScope(shield=True):
+                await scripts.stop(run_id, call.principal)
+        raise
 
 
 async def _run_result(gateway: GatewayService, run: "Run", call: Call) -> ToolResult:
@@ -269,6 +288,9 @@ class GatewayToolset:
 
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         """Call one of the gateway's own tools, or a tool of any source under policy."""
+        state = call.task.resumed if call.task is not None else None
+        if state is not None and "tool" in state:  # the tool itself, also if it was called by nlui__call
+            return await self._gateway.enforcer.resume(await self._gateway.started_entry(state["tool"]), state, call)
         if name == call_tool.tool.name:  # the inner call is recorded
             return await self._builtins.call(name, arguments, call)
         if name in self._names:

@@ -18,6 +18,7 @@ from ui_mcp.mcp_client.server_process import ShutdownTimeouts, stdio_server
 from ui_mcp.mcp_client.session import Session
 from ui_mcp.mcp_client.sse import sse_session
 from ui_mcp.mcp_client.streamable_http import http_session
+from ui_mcp.mcp_client.tasks import TaskBegunError, UpstreamTask
 from ui_mcp.mcp_client.transport import (
     CLIENT_NAME,
     Address,
@@ -252,6 +253,8 @@ class McpClient:
                 body = await self._session.request("tools/call", params, timeout)
                 if body.get("resultType") == "input_required":
                     return await self._with_input(params, body, call, timeout)
+                if body.get("resultType") == "task":
+                    raise TaskBegunError(UpstreamTask(body))
                 return parsing.tool_result(body)
             except UpstreamError as error:
                 if error.details.get("silent"):
@@ -276,6 +279,25 @@ class McpClient:
                 "tools/call", {key: value for key, value in again.items() if value is not None}, request_timeout
             )
         raise UpstreamError(f"{params['name']} asked for input more than {MAX_ROUNDS} times")
+
+    async def task_changed(self, task: UpstreamTask, call: Call) -> ToolResult | None:
+        """Ask about a task of the server, answer what it asks, and return its result; None while it still runs.
+
+        Raises:
+            UpstreamError: the task failed or was cancelled, or the server does not know it.
+        """
+        with self._request_handler.calling(call):
+            task.read(await self._ask("tasks/get", {"taskId": task.id}))
+            if task.questions:
+                answers = {
+                    key: await self._request_handler.answer_input_request(one) for key, one in task.questions.items()
+                }
+                await self._ask("tasks/update", {"taskId": task.id, "inputResponses": answers})
+                task.answered(answers)
+        return task.result()
+
+    async def cancel_task(self, task_id: str) -> None:
+        await self._ask("tasks/cancel", {"taskId": task_id})
 
     async def resources(self, call: Call) -> Sequence[Resource]:
         """Return the resources of all pages."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
@@ -13,6 +13,9 @@ from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
+
+if TYPE_CHECKING:
+    from ui_mcp.mcp_server.tasks import Tasks
 
 ALIASES: Mapping[str, str] = MappingProxyType({"ui-mcp://": "ui://"})
 MAX_RESULT_CHARS = 60_000
@@ -62,6 +65,8 @@ class ServerDefinition:
     """Stores texts longer than `max_result_chars`; if None, results are never truncated."""
     tools_per_page: int = 0
     """Tools per page of the list; 0 lists all at once, because many clients ignore cursors."""
+    tasks: "Tasks | None" = None
+    """Where calls that take long become tasks; None if this server has no tasks."""
     extra_handlers: Mapping[str, Callable[[Request], Awaitable[JsonObject]]] = field(default_factory=dict)
     """Handlers of further methods, or instead of ours."""
 

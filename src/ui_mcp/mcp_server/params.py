@@ -55,7 +55,10 @@ _HANDSHAKE: dict[str, Shape] = {
 }
 _MODERN: dict[str, Shape] = {
     "server/discover": {},
-    "subscriptions/listen": {"notifications": {**_LISTS, "resourceSubscriptions?": [str]}},
+    "subscriptions/listen": {"notifications": {**_LISTS, "resourceSubscriptions?": [str], "taskIds?": [str]}},
+    "tasks/get": {"taskId": str},
+    "tasks/update": {"taskId": str, "inputResponses": {"*": dict}},
+    "tasks/cancel": {"taskId": str},
 }
 _META = {"progressToken!": _TOKEN}
 _ENVELOPE = {VERSION_KEY: str, CAPABILITIES_KEY: _CAPABILITIES, f"{CLIENT_KEY}?": _CLIENT, f"{LOG_LEVEL_KEY}?": _LEVEL}
@@ -63,7 +66,7 @@ _ANSWERS = {"inputResponses?": {"*": dict}, "requestState?": str}
 _REQUESTS: dict[Era, dict[str, Shape]] = {
     "handshake": {name: {**one, f"{META}?": _META} for name, one in {**_EITHER_ERA, **_HANDSHAKE}.items()},
     "modern": {
-        name: {**one, **_ANSWERS, META: {**_META, **_ENVELOPE}} for name, one in {**_EITHER_ERA, **_MODERN}.items()
+        name: {**_ANSWERS, **one, META: {**_META, **_ENVELOPE}} for name, one in {**_EITHER_ERA, **_MODERN}.items()
     },
 }
 

@@ -1,6 +1,7 @@
 """McpServer: the handler of every method, for both eras and every transport."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from ui_mcp.jsonrpc.messages import INTERNAL_ERROR, META, METHOD_NOT_FOUND, SERVER_KEY, RpcError
@@ -11,7 +12,7 @@ from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.resources import PromptHandlers, Resources
 from ui_mcp.mcp_server.subscriptions import Subscriptions
 from ui_mcp.mcp_server.tools import Tools
-from ui_mcp.mcp_server.versions import MODERN_VERSIONS
+from ui_mcp.mcp_server.versions import MODERN_VERSIONS, TASKS
 from ui_mcp.toolkit.tool import Era
 
 Handler = Callable[[Request], Awaitable[JsonObject]]
@@ -34,7 +35,7 @@ class McpServer:
         self.definition = definition
         self.lifecycle = Lifecycle(definition)
         self.tools = Tools(definition)
-        self.subscriptions = Subscriptions(definition)
+        self.subscriptions = Subscriptions(definition, self.tools.answer)
         self._handlers = {**self._own_handlers(), **definition.extra_handlers}
 
     def close(self) -> None:
@@ -81,13 +82,17 @@ class McpServer:
                 "prompts/get": prompts.get,
                 "completion/complete": prompts.complete,
             }
+        tasks = self.definition.tasks
+        if tasks is not None:
+            methods = {"tasks/get": tasks.get, "tasks/update": tasks.update, "tasks/cancel": tasks.cancel}
+            handlers |= {name: partial(handle, answer=self.tools.answer) for name, handle in methods.items()}
         return handlers
 
     def _modern_result(self, method: str, result: JsonObject) -> JsonObject:
         """Add what the modern era requires: whether the result is final, how long it holds, and who answers."""
         given = result.get(META)
         meta = {SERVER_KEY: self.lifecycle.server_info(), **(given if isinstance(given, dict) else {})}
-        if result.get("resultType") == "input_required":
+        if result.get("resultType") in {"input_required", "task"}:
             return {**result, META: meta}
         return {"resultType": "complete", **_CACHE_HINTS.get(method, {}), **result, META: meta}
 
@@ -111,7 +116,8 @@ class Lifecycle:
         return self._instructed(greeting)
 
     async def discover(self, request: Request) -> JsonObject:
-        capabilities = {**self._capabilities(), "extensions": dict(self._definition.extensions)}
+        tasks: JsonObject = {TASKS: {}} if self._definition.tasks is not None else {}
+        capabilities = {**self._capabilities(), "extensions": {**self._definition.extensions, **tasks}}
         return self._instructed({"supportedVersions": list(MODERN_VERSIONS), "capabilities": capabilities})
 
     async def ping(self, request: Request) -> JsonObject:

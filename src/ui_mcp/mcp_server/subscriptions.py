@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -12,14 +13,19 @@ from ui_mcp.mcp_server.notifications import CHANNEL, NotificationQueue
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.toolkit.announcements import Announcement
 
+if TYPE_CHECKING:
+    from ui_mcp.mcp_server.tasks import Answer
+
 MAX_STREAMS = 1024
+MAX_TASKS = 1000
 
 
 class Subscriptions:
     """The notification queues of all clients of one server."""
 
-    def __init__(self, definition: ServerDefinition) -> None:
+    def __init__(self, definition: ServerDefinition, answer: "Answer") -> None:
         self._definition = definition
+        self._answer = answer
         self._queues: dict[NotificationQueue, anyio.Event | None] = {}
         """Each with the event that its client disconnects, if it is a stream of `subscriptions/listen`."""
         self._stop = definition.announcements.listen(self._publish)
@@ -81,6 +87,7 @@ class Subscriptions:
         stamp: JsonObject = {rpc.SUBSCRIPTION_KEY: request.id}
         honoured = self._honoured(request.params["notifications"])
         with self._stream(honoured, request.origin.closing) as queue:
+            honoured |= await self._watched_tasks(queue, request)
             acknowledged = {"notifications": honoured, rpc.META: stamp}
             await request.notify("notifications/subscriptions/acknowledged", acknowledged)
             while messages := await queue.get():
@@ -96,6 +103,12 @@ class Subscriptions:
             honoured["resourceSubscriptions"] = list(wanted["resourceSubscriptions"])
         return honoured
 
+    async def _watched_tasks(self, queue: NotificationQueue, request: Request) -> JsonObject:
+        ids, tasks = request.params["notifications"].get("taskIds"), self._definition.tasks
+        if not ids or tasks is None:
+            return {}
+        return {"taskIds": await tasks.watch(queue, request, ids[:MAX_TASKS], self._answer)}
+
     @contextmanager
     def _stream(self, honoured: JsonObject, closing: anyio.Event) -> Iterator[NotificationQueue]:
         if sum(event is not None for event in self._queues.values()) >= MAX_STREAMS:
@@ -110,6 +123,8 @@ class Subscriptions:
             yield queue
         finally:
             self.disconnect(queue)
+            if self._definition.tasks is not None:
+                self._definition.tasks.unwatch(queue)
 
     def _publish(self, announcement: Announcement) -> bool:
         wanted = [queue.publish(announcement) for queue in list(self._queues)]

@@ -1,5 +1,7 @@
 """Tools: `tools/list` and `tools/call`."""
 
+from functools import partial
+
 from ui_mcp.errors import DISK_ERRNOS, DeniedError, DiskError, TooDeepError, UiMcpError, UnknownToolError
 from ui_mcp.jsonrpc.messages import INVALID_PARAMS, META, RpcError
 from ui_mcp.jsontypes import JsonObject
@@ -7,7 +9,8 @@ from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import call_result, cleaned, listed, present, refusal, with_object
-from ui_mcp.toolkit.tool import Tool
+from ui_mcp.mcp_server.versions import takes_tasks
+from ui_mcp.toolkit.tool import Call, Tool
 
 _log = logger("mcp")
 _LONGEST_CURSOR = 9
@@ -43,8 +46,15 @@ class Tools:
         """
         name = request.params["name"]
         _log.info("tool %s", name)
+        tasks = self._definition.tasks
+        if tasks is not None and takes_tasks(request.client):
+            return await tasks.call(request, self.answer, partial(self._is_repeatable, name, request.call()))
+        return await self.answer(name, request.params.get("arguments") or {}, request.call())
+
+    async def answer(self, name: str, arguments: JsonObject, call: Call) -> JsonObject:
+        """Run a tool for a caller, and return the result in MCP's form."""
         try:
-            answer = await self._definition.toolset.call(name, request.params.get("arguments") or {}, request.call())
+            answer = await self._definition.toolset.call(name, arguments, call)
         except (UnknownToolError, TooDeepError) as error:
             raise RpcError(INVALID_PARAMS, cleaned(error.message)) from error
         except DeniedError as error:
@@ -59,14 +69,20 @@ class Tools:
         if answer.needs is not None:
             asked = {"inputRequests": answer.needs.requests, "requestState": answer.needs.state}
             return {"resultType": "input_required", **asked}
-        if _parses_texts(request):
+        if _parses_texts(call):
             answer = with_object(answer)
         return await call_result(answer, self._definition.max_result_chars(), self._definition.spill)
 
+    async def _is_repeatable(self, name: str, call: Call) -> bool:
+        """Return whether a listed tool only reads, or changes nothing more when it is called twice."""
+        tools = await self._definition.toolset.tools(call)
+        hints = next((tool.annotations for tool in tools if name == tool.name or name in tool.aliases), None)
+        return hints is not None and bool(hints.read_only or hints.idempotent)
 
-def _parses_texts(request: Request) -> bool:
+
+def _parses_texts(call: Call) -> bool:
     """Return whether the client takes a text that is JSON for structured content, and fails if that is no object."""
-    return request.client.name.casefold().startswith("gemini-cli")
+    return call.client_name.casefold().startswith("gemini-cli")
 
 
 def _denial(error: DeniedError) -> RpcError:

@@ -2,12 +2,19 @@
 
 from base64 import b64decode, b64encode
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ui_mcp.discovery import lazy
 from ui_mcp.gateway.sanitize import SecretMasker
 from ui_mcp.jsontypes import Json, JsonObject, digest
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Call, Content, Media, Relayed, Text, ToolResult
+
+if TYPE_CHECKING:
+    from ui_mcp.inbox.words import display_name, spoken_call
+else:  # needed only once a call waits
+    display_name = lazy("ui_mcp.inbox.words:display_name")
+    spoken_call = lazy("ui_mcp.inbox.words:spoken_call")
 
 Status = Literal["pending", "approved", "denied", "expired", "cancelled"]
 Execution = Literal["none", "executing", "completed", "failed", "aborted"]
@@ -81,6 +88,12 @@ class Approval:
             return Call(self.principal, self.connection, client_name=self.agent)
         return Call(self.principal, agent=agent, call_id=call_id)
 
+    @property
+    def says(self) -> str:
+        """What the caller wants, in plain words."""
+        who = "Your agent" if self.call().agent else display_name(self.agent or self.principal)
+        return f"{who} wants to {spoken_call(self.server, self.tool, self.arguments)}"
+
     def outline(self) -> JsonObject:
         """Return what other clients may see: that it exists, but neither its content nor its digest."""
         shown = ("id", "status", "server", "tool", "risk", "created_at", "expires_at")
@@ -94,6 +107,7 @@ class Approval:
             "status": self.status,
             "server": self.server,
             "tool": self.tool,
+            "says": shown.text(self.says),
             "arguments": shown.json(self.arguments),
             "args_version": self.args_version,
             "digest": self.digest,
