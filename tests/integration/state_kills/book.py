@@ -65,19 +65,20 @@ class Model:
 class Server:
     """A server in a directory of its own, started again on the same ports."""
 
-    def __init__(self, folder: Path, config: str) -> None:
+    def __init__(self, folder: Path, config: str, code: str = APP, view: str = VIEW) -> None:
         self.folder = folder
         base = folder / ".ui"
         app = base / "apps" / "book"
         (app / "viewdefs").mkdir(parents=True)
         (app / "init.lua").write_text('require "book"')
-        (app / "app.lua").write_text(APP)
-        (app / "viewdefs" / "Book.DEFAULT.html").write_text(VIEW)
+        (app / "app.lua").write_text(code)
+        (app / "viewdefs" / "Book.DEFAULT.html").write_text(view)
         (base / "config").mkdir()
         (base / "config" / "config.toml").write_text(config)
         agree(base)
         self._ports = free_ports(3)
-        self.url = f"http://127.0.0.1:{self._ports[0]}/"
+        self.port = self._ports[0]
+        self.url = f"http://127.0.0.1:{self.port}/"
 
     def start(self) -> None:
         words = ["--port", "--mcp-port", "--person-port"]

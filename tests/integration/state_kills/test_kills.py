@@ -10,66 +10,14 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import to_thread
-from httpx2 import HTTPError
-from websockets.exceptions import WebSocketException
 
 from integration.state_kills.book import Model, Server
-from ui_mcp.errors import UiMcpError
-from ui_mcp.testing.browser import Browser, open_socket
+from integration.state_kills.writers import Writer, shown
 
-CUT_OFF = (OSError, WebSocketException, HTTPError, UiMcpError)
 KILLS = int(os.environ.get("STATE_KILLS", "6"))
 PAGES = 4
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
-
-
-class Writer:
-    """One person's page, which is opened again whenever it is cut off."""
-
-    def __init__(self, number: int, url: str, model: Model) -> None:
-        self._number = number
-        self._url = url
-        self._model = model
-        self._count = 0
-
-    async def run(self) -> None:
-        while True:
-            try:
-                async with open_socket(self._url) as browser:
-                    await self._write(browser)
-            except CUT_OFF:
-                await anyio.sleep(0.05)
-
-    async def _write(self, browser: Browser) -> None:
-        await browser.until(lambda: browser.find("write()"))
-        frames = 1  # the watch
-        waiting: dict[int, str] = {}
-        while True:
-            self._count += 1
-            text = f"{self._number}:{self._count}"
-            self._model.sent.add(text)
-            view = browser.find("write()")
-            typed = [view.number, view.binding("text", actions=False).position, text]
-            await browser.send(typed, [view.number, view.binding("write()").position])
-            frames += 1
-            waiting[frames] = text
-            saved = browser.page.saved
-            await browser.until(lambda before=saved: browser.page.saved > before)  # type: ignore[misc]
-            for done in [number for number in waiting if number <= browser.page.saved]:
-                self._model.saved.add(waiting.pop(done))
-
-
-async def shown(server: Server) -> str:
-    """What a new page shows."""
-    for _ in range(100):
-        try:
-            async with open_socket(server.url) as browser:
-                await browser.until(lambda: "|" in browser.text)
-                return str(browser.find("texts()").value("texts()"))
-        except CUT_OFF:
-            await anyio.sleep(0.1)
-    raise AssertionError("no page could be opened")
 
 
 @pytest.mark.covers("STATE-1", "STATE-3")
@@ -96,7 +44,7 @@ async def test_what_was_saved_survives_every_kill(
                 # Every third crash of a worker within a minute would end the session.
                 await to_thread.run_sync(server.kill if number % 2 else server.kill_worker)
                 people.cancel_scope.cancel()
-            model.check(await shown(server))
+            model.check(await shown(server.url))
     finally:
         await to_thread.run_sync(server.stop)
     assert len(model.saved) >= 5 * KILLS

@@ -8,7 +8,8 @@ import pytest
 from anyio import to_thread
 
 from integration.state_kills.book import Model, Server
-from integration.state_kills.test_kills import PAGES, Writer, shown
+from integration.state_kills.test_kills import PAGES
+from integration.state_kills.writers import Writer, shown
 from soak.disk import failing_disk
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -44,7 +45,7 @@ async def test_with_full_sync_what_was_saved_survives_a_power_cut(tmp_path: Path
                 people.cancel_scope.cancel()
             after = await to_thread.run_sync(lose_machine, server, disk.synced, tmp_path / "after")
             try:
-                model.check(await shown(after))
+                model.check(await shown(after.url))
             finally:
                 await to_thread.run_sync(after.stop)
         finally:

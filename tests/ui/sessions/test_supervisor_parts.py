@@ -8,9 +8,9 @@ from anyio import Event, create_task_group, fail_after
 from anyio.lowlevel import checkpoint
 
 from ui_mcp.errors import RefusedError
+from ui_mcp.ui.sessions.context import ThrottledAnnouncer
 from ui_mcp.ui.sessions.events import EventQueue
 from ui_mcp.ui.sessions.pages import Connection, Pages
-from ui_mcp.ui.sessions.registry import ThrottledAnnouncer
 from ui_mcp.ui.sessions.supervisor import MAX_TIMERS, CrashLimiter, Timers, WorkerOutputs
 
 

@@ -1,7 +1,7 @@
 """Commits that wait for the disk are shared by sessions and spaced in time."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -9,6 +9,7 @@ import pytest
 
 from ui_mcp.errors import StateStoreError
 from ui_mcp.ui.state.database import JournalSettings, StateDatabase
+from ui_mcp.ui.state.group_store import Right
 from ui_mcp.ui.state.segments import Entry
 from ui_mcp.ui.state.store import StateStore
 
@@ -25,13 +26,19 @@ class Commits:
         self.times: list[float] = []
         self.fails = False
 
-    async def append(self, journals: Sequence[tuple[str, Sequence[Entry]]], *, durable: bool) -> None:
+    async def append(
+        self,
+        journals: Sequence[tuple[str, Sequence[Entry]]],
+        *,
+        durable: bool,
+        rights: Mapping[str, Right] | None = None,
+    ) -> list[str]:
         assert durable
         self.sessions.append([session for session, _ in journals])
         self.times.append(time.monotonic())
         if self.fails:
             raise StateStoreError("full")
-        await self._append(journals, durable=durable)
+        return await self._append(journals, durable=durable, rights=rights)
 
 
 async def commits_of(database: StateDatabase, monkeypatch: pytest.MonkeyPatch) -> Commits:

@@ -236,6 +236,13 @@ class Pages:
         """Return the page that a person opened last."""
         return next((page for page in reversed(self._connections.values()) if not page.driven), None)
 
+    def prefer(self, connection: Connection) -> None:
+        """Let a page count as the one that a person opened last, because they use it now."""
+        self._connections[connection.number] = self._connections.pop(connection.number)
+
+    def by_author(self, author: str) -> Connection | None:
+        return next((page for page in reversed(self._connections.values()) if page.author == author), None)
+
     def driven(self) -> list[Connection]:
         """Return the pages that a program operates."""
         return [page for page in self._connections.values() if page.driven]

@@ -20,6 +20,7 @@ from ui_mcp.files import open_inside
 from ui_mcp.jsontypes import Json, dumps, loads
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
+from ui_mcp.ui.state.group import UnsavedFacts
 
 # A start that has no record needs no key.
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ else:
 
 NAME = "session.jsonl"
 COMPACT_BYTES = 32 * 1024 * 1024
+SLACK = 1000
+"""Outdated lines among the facts for other servers beyond which they are written anew."""
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 _OF_QUEUE = frozenset({"events", "returned", "drained"})
 """Kinds of lines whose sum the queue itself knows."""
@@ -66,9 +69,21 @@ class Kept:
 
     def lines(self) -> Iterable[Json]:
         yield ["secret", self.secret, _seal(self.secret)]
+        yield from self.facts()
+
+    def facts(self) -> Iterable[Json]:
+        """Return the lines after the first."""
         if self.displayed is not None:
             yield ["displayed", self.displayed]
         yield from (["visitor", digest] for digest in self.visitors)
+
+
+def kept_from(lines: list[Json]) -> Kept:
+    """Return the facts in lines of the group's database, which has checked them."""
+    kept = Kept(str(lines[0][1]))
+    for line in lines[1:]:
+        kept.apply(line)
+    return kept
 
 
 def _seal(secret: str) -> str:
@@ -89,28 +104,29 @@ class SessionRecord:
         self._durable = durable
         self._descriptor: int | None = None
         self._size = 0
+        self._most_facts = SLACK
         self.kept = Kept()
         self.resumed = resumes and self._file is not None and self._read(self._file)
         """Whether a killed server has left facts that hold again."""
+        self.reason = "the server ended unexpectedly"
+        """Why a session is continued, for the person."""
+        self.facts: UnsavedFacts | None = None
+        """The same facts for other servers, if they may take over the session."""
+        self.on_fact: Callable[[], None] = lambda: None
+        """Called when there are facts to be saved."""
+        self._opened = False
         self._queued: Callable[[], Events] = list
 
     def open(self, secret: str, queued: Callable[[], Events]) -> None:
         """Begin a new file, with what was kept of the old one; `queued` returns the events of the session."""
-        if self._file is None:
-            return
-        self.kept.secret, self._queued = secret, queued
-        try:
-            self._file.unlink(missing_ok=True)
-            self._descriptor = open_inside(self._file.parent, self._file, _APPEND)
-        except (OSError, ConfigError) as error:
-            _log.warning("a killed server would lose its session: %s: %s", self._file, error)
-            return
-        for line in (*self.kept.lines(), ["events", queued()]):
-            self._append(line)
+        self.kept.secret, self._queued, self._opened = secret, queued, True
+        if self._file is not None:
+            self._begin_file(self._file)
+        self._begin_facts()
 
     def note(self, kind: str, *values: Json) -> None:
         """Record a fact."""
-        if self._descriptor is None:
+        if not self._opened:
             return
         line = [kind, *values]
         if kind not in _OF_QUEUE:
@@ -118,14 +134,41 @@ class SessionRecord:
         self._append(line)
         if self._size > COMPACT_BYTES:
             self._compact()
+        self._share(line)
 
     def close(self) -> None:
-        """Forget everything: the server ends in order."""
+        """Forget everything: the server ends in order, or another one has the session."""
+        self._opened = False
         if self._descriptor is not None and self._file is not None:
             os.close(self._descriptor)
             self._descriptor = None
             with suppress(OSError):
                 self._file.unlink()
+
+    def _share(self, line: Json) -> None:
+        if self.facts is None:
+            return
+        if line == ["drained"] or self.facts.count > self._most_facts:
+            self._begin_facts()
+        else:
+            self.facts.append(line)
+            self.on_fact()
+
+    def _begin_facts(self) -> None:
+        if self.facts is not None:
+            self.facts.begin([["secret", self.kept.secret], *self.kept.facts(), ["events", self._queued()]])
+            self._most_facts = 2 * self.facts.count + SLACK
+            self.on_fact()
+
+    def _begin_file(self, file: Path) -> None:
+        try:
+            file.unlink(missing_ok=True)
+            self._descriptor = open_inside(file.parent, file, _APPEND)
+        except (OSError, ConfigError) as error:
+            _log.warning("a killed server would lose its session: %s: %s", file, error)
+            return
+        for line in (*self.kept.lines(), ["events", self._queued()]):
+            self._append(line)
 
     def _append(self, line: Json) -> None:
         if self._descriptor is not None:
@@ -140,7 +183,8 @@ class SessionRecord:
         descriptor, self._descriptor, self._size = self._descriptor, None, 0
         if descriptor is not None:
             os.close(descriptor)
-        self.open(self.kept.secret, self._queued)
+        if self._file is not None:
+            self._begin_file(self._file)
 
     def _read(self, file: Path) -> bool:
         try:
@@ -205,6 +249,8 @@ class PersonCookies:
     """The visitors of one server, and the sessions that each was admitted to, latest last."""
 
     def __init__(self) -> None:
+        self.cookie = ""
+        """Name of the cookie in a group of servers, whatever their ports; empty: the port decides."""
         self._admitted: OrderedDict[bytes, dict[str, None]] = OrderedDict()
         self._records: dict[str, SessionRecord] = {}
         self._shared: dict[str, str] = {}
@@ -219,6 +265,10 @@ class PersonCookies:
         """Admit to a session all visitors who may open the other one."""
         self._shared[secret] = other
 
+    def has_any(self, secret: str) -> bool:
+        """Return whether a visitor was admitted to a session."""
+        return secret in self._records and bool(self._records[secret].kept.visitors)
+
     def forget(self, secret: str) -> None:
         """Forget a session that has ended."""
         self._records.pop(secret, None)
@@ -226,30 +276,31 @@ class PersonCookies:
 
     def admit(self, visitor: str | None, secret: str) -> str:
         """Admit a visitor to a session; return the cookie's value, a new one unless `visitor` is known."""
-        if visitor is None or _digest(visitor) not in self._admitted:
+        if visitor is None or digest_of(visitor) not in self._admitted:
             visitor = token_hex(16)
         elif self.may_open(visitor, secret) and secret in self._shared:
             return visitor  # the session that it came from stays the latest
-        sessions = self._admitted.setdefault(_digest(visitor), {})
+        sessions = self._admitted.setdefault(digest_of(visitor), {})
         if secret in self._records and secret not in sessions:
-            self._records[secret].note("visitor", _digest(visitor).hex())
+            self._records[secret].note("visitor", digest_of(visitor).hex())
         sessions.pop(secret, None)
         sessions[secret] = None
-        self._admitted.move_to_end(_digest(visitor))
+        self._admitted.move_to_end(digest_of(visitor))
         while len(self._admitted) > MAX_VISITORS:
             self._admitted.popitem(last=False)
         return visitor
 
     def may_open(self, visitor: str | None, secret: str) -> bool:
         """Return whether a visitor was admitted to this session."""
-        admitted = {} if visitor is None else self._admitted.get(_digest(visitor), {})
+        admitted = {} if visitor is None else self._admitted.get(digest_of(visitor), {})
         return secret in admitted or self._shared.get(secret, "") in admitted
 
     def latest(self, visitor: str | None) -> list[str]:
         """Return the ids of a visitor's sessions, latest first; some may have ended."""
-        return [] if visitor is None else list(reversed(self._admitted.get(_digest(visitor), {})))
+        return [] if visitor is None else list(reversed(self._admitted.get(digest_of(visitor), {})))
 
 
-def _digest(visitor: str) -> bytes:
+def digest_of(visitor: str) -> bytes:
+    """Return what is kept of a cookie's value."""
     # Looked up by digest, so that timing reveals nothing about the stored values.
     return hashlib.sha256(visitor.encode("utf-8", "replace")).digest()

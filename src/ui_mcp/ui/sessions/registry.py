@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anyio import CancelScope, create_task_group, get_cancelled_exc_class, sleep, to_thread
+from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class, sleep, to_thread
 from anyio.abc import TaskGroup
 
 from ui_mcp.config import Config
@@ -18,44 +18,18 @@ from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import OutputSink, Worker, WorkerHost
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.sessions.context import SessionContext, ThrottledAnnouncer
 from ui_mcp.ui.sessions.hot_reload import HotReloader
-from ui_mcp.ui.sessions.pages import system_event
+from ui_mcp.ui.sessions.pages import Connection, system_event
 from ui_mcp.ui.sessions.past import PastSessions, as_text
-from ui_mcp.ui.sessions.record import PersonCookies, SessionRecords
-from ui_mcp.ui.sessions.session import Session, SessionContext
+from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord, SessionRecords, digest_of
+from ui_mcp.ui.sessions.session import Session
+from ui_mcp.ui.sessions.shared import SharedSessions
 from ui_mcp.ui.sessions.worker_settings import permissions_of, state_database, worker_config, worker_host
+from ui_mcp.ui.state.group import journal_name
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.wire import Op
 from ui_mcp.workspace import Workspace
-
-INTERVAL = 0.1
-
-
-class ThrottledAnnouncer:
-    """Passes URIs to `announce`, coalescing those within an interval."""
-
-    def __init__(self, tasks: TaskGroup, announce: Callable[[str], None], interval: float = INTERVAL) -> None:
-        self._tasks = tasks
-        self._announce = announce
-        self._interval = interval
-        self._pending: set[str] = set()
-        self._announcing = False
-
-    def __call__(self, uri: str) -> None:
-        """Announce that `uri` changed."""
-        self._pending.add(uri)
-        if not self._announcing:
-            self._announcing = True
-            self._tasks.start_soon(self._announce_all)
-
-    async def _announce_all(self) -> None:
-        while self._pending:
-            pending, self._pending = self._pending, set()
-            for uri in sorted(pending):
-                self._announce(uri)
-            await sleep(self._interval)
-        self._announcing = False
-
 
 SWEEP_SECONDS = 3600.0
 TIMING_VERBOSITY = 3
@@ -95,6 +69,11 @@ class SessionRegistry:
         self._last = 0
         self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
         self._database = state_database(workspace, config)
+        group = self._database.group if self._database is not None else None
+        self._shared = SharedSessions(group) if group is not None else None
+        self._taking_over = Lock()
+        if group is not None:
+            group.on_lost, self.visitors.cookie = self._lost, f"ui-visitor-{group.name}"
         self._cached_status: str | None = None
         """The server's status for workers, until a page connects or disconnects."""
         self._context: SessionContext
@@ -129,6 +108,15 @@ class SessionRegistry:
         """Number of connected browser pages."""
         return sum(len(session.pages) for session in self._sessions.values())
 
+    def with_page(self, author: str) -> tuple[Session, Connection] | None:
+        """Return the page in which `author` acts, with its session; None if it is not connected."""
+        found = ((session, session.pages.by_author(author)) for session in self._sessions.values())
+        return next(((session, page) for session, page in found if page is not None), None)
+
+    def viewdef_file(self, key: str) -> Path | None:
+        """Return the file that a viewdef was read from; None for one without a file."""
+        return self._viewdefs.file_of(key)
+
     def unsaved(self) -> JsonObject:
         """Return the sessions whose last operations are not saved: their number, and why."""
         return {
@@ -149,6 +137,11 @@ class SessionRegistry:
     async def _create(self, number: int) -> Session:
         self._last = number
         record = self._server.records.of(number)
+        if self._shared is not None:
+            await (self._shared.begin_first(record) if number == 1 else self._shared.begin(record))
+        return await self._start(number, record)
+
+    async def _start(self, number: int, record: SessionRecord) -> Session:
         session = Session(str(number), self._context, record)
         self._sessions[session.vended] = session
         self.visitors.remember(session.secret, record)
@@ -156,8 +149,48 @@ class SessionRegistry:
             await session.start()
         except BaseException:
             self._sessions.pop(session.vended, None)
+            if self._shared is not None:
+                with CancelScope(shield=True):
+                    await self._shared.group.release(session.secret)
             raise
         return session
+
+    async def take_over(self, secret: str, visitor: str) -> None:
+        """Continue a session of another server of the group, if there is one that this visitor may open.
+
+        Raises:
+            SessionElsewhereError: another server has it.
+            UiMcpError: it cannot be continued.
+        """
+        async with self._taking_over:  # several pages of a session come at once
+            if self._shared is None or self.has(secret):
+                return
+            kept = await self._shared.take(secret, visitor)
+            if kept is not None:
+                self._last += 1
+                await self._start(self._last, self._shared.continued(self._server.records.of(self._last), kept))
+
+    async def latest_elsewhere(self, visitor: str) -> str | None:
+        """Return the secret id of the session that a visitor of the group opened, on whichever server."""
+        return await self._shared.group.latest(digest_of(visitor).hex()) if self._shared is not None else None
+
+    def _lost(self, name: str) -> None:
+        """Give up a session that another server has taken over."""
+        for session in list(self._sessions.values()):
+            if journal_name(session.secret) == name:
+                self._tasks.start_soon(self._leave, session)
+
+    async def _leave(self, session: Session) -> None:
+        """End a session here and keep what is saved of it, for any server of the group."""
+        self._remove(session)
+        await self.past.end(session.vended)
+        await session.leave()
+        if self._shared is not None:
+            await self._shared.group.release(session.secret)
+
+    def _remove(self, session: Session) -> None:
+        self._sessions.pop(session.vended, None)
+        self.visitors.forget(session.secret)
 
     async def _continue_others(self) -> None:
         """Continue the further sessions of a killed server; one that cannot start any more is left out."""
@@ -218,8 +251,7 @@ class SessionRegistry:
 
     async def destroy(self, session: Session) -> None:
         """End a session: its pages, waiters, timers and worker."""
-        self._sessions.pop(session.vended, None)
-        self.visitors.forget(session.secret)
+        self._remove(session)
         await self.past.end(session.vended)
         await session.end()
 
@@ -278,6 +310,8 @@ class SessionRegistry:
             if limit and session.vended != "1" and session.idle > limit:
                 _log.info("session %s ended after %.0f s without use", session.vended, session.idle)
                 await self.destroy(session)
+        if limit and self._shared is not None:
+            await self._shared.group.sweep(limit)
 
     def announce_reconfigured(self) -> None:
         """Tell waiting agents that the server switches to another directory, where they find it again."""
@@ -290,7 +324,9 @@ class SessionRegistry:
         with CancelScope(shield=True):
             async with create_task_group() as ending:
                 for session in list(self._sessions.values()):
-                    ending.start_soon(self.destroy, session)
+                    # A session without a visitor could not be found again.
+                    others = self._shared is not None and self.visitors.has_any(session.secret)
+                    ending.start_soon(self._leave if others else self.destroy, session)
             if self._database is not None:
                 await self._database.close()
 
@@ -316,6 +352,8 @@ class SessionRegistry:
         if self._config.lua.hotload:
             await tasks.start(self._reloader.run)
         tasks.start_soon(self._sweep_periodically)
+        if self._shared is not None:
+            tasks.start_soon(self._shared.group.keep)
 
     def _status(self) -> str:
         if self._cached_status is None:

@@ -78,6 +78,15 @@ class StateSaver:
         journal.reading_seconds = time.monotonic() - began
         return journal.take(reply, point)
 
+    async def save(self) -> None:
+        """Save everything up to now.
+
+        Raises:
+            UiMcpError: it could not be saved, or the worker has ended.
+        """
+        await self._read()
+        await self.journal.flush()
+
     async def restore(self, call: Callable[[str], Awaitable[Reply]]) -> JsonObject | None:
         return await self.journal.restore(call)
 

@@ -1,23 +1,22 @@
 """A session: one Lua worker with its pages, events and timers."""
 
 from asyncio import Lock
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from secrets import token_hex
 from time import monotonic
 
 from anyio import CancelScope
-from anyio.abc import TaskGroup
 
 from ui_mcp.errors import SessionGoneError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import OPERATIONS, VALUES, logger
-from ui_mcp.lua_runtime.interface import EntryContext, OutputSink, Reply, Scalar, Worker, raise_for_fault
+from ui_mcp.lua_runtime.interface import EntryContext, Reply, Scalar, Worker, raise_for_fault
+from ui_mcp.ui.sessions.context import SessionContext
 from ui_mcp.ui.sessions.events import AgentProgress, Change, EventQueue, ResourceChanges, with_events
 from ui_mcp.ui.sessions.history import History
 from ui_mcp.ui.sessions.longpoll import LongPolls
-from ui_mcp.ui.sessions.page_history import PageHistory, Show, nowhere
+from ui_mcp.ui.sessions.page_history import PageHistory
 from ui_mcp.ui.sessions.pages import (
     HISTORY,
     Connection,
@@ -35,35 +34,6 @@ from ui_mcp.ui.sessions.supervisor import LoadErrors, Timers, WorkerOutputs, Wor
 from ui_mcp.ui.state.acts import START, Act
 from ui_mcp.ui.state.database import StateDatabase
 from ui_mcp.wire import NOTICE_ENDED, NOTICE_REFUSED, NOTICE_RESTARTED, RESTARTED, SESSION_ENDED, Op, OutputKind
-
-
-@dataclass(frozen=True, slots=True)
-class SessionContext:
-    """What all sessions of a server share."""
-
-    launch: Callable[[str, OutputSink], Awaitable[Worker]]
-    """Start a worker for the session with this secret id, with all viewdefs."""
-    status: Callable[[], str]
-    """Returns the JSON text of `mcp:status()`."""
-    announce: Callable[[str], None]
-    """Announce that the resource at a URI changed; bursts are coalesced."""
-    tasks: TaskGroup
-    """Owns the background tasks of the sessions."""
-    pages_changed: Callable[[], None] = lambda: None
-    """Called when a page connects or disconnects."""
-    timing: bool = False
-    """Whether the compute times of variables are always measured."""
-    unknown_names: Callable[[str], list[JsonObject]] = lambda _key: []
-    """Returns the tags, attributes and icons of a viewdef that do not exist; reads its file."""
-    note: Callable[[str, str], None] = lambda _kind, _text: None
-    """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
-    state: StateDatabase | None = None
-    """Where the state of apps is saved; None: nowhere."""
-    look: Show = nowhere
-    """Shows a past moment of a session."""
-    fork: Show = nowhere
-    """Starts a session with the state of a past moment of another."""
-
 
 TIMING_SECONDS = 10.0
 """How long compute times are measured after the variables were read."""
@@ -96,6 +66,7 @@ class Session:
         self.history = History(self._saver, self._lock, self._patch)
         self._page_history = PageHistory(vended, self.history, lambda: self._displayed, context.look, context.fork)
         self._refreshing = False
+        self._left = False
         self._variables_read = -TIMING_SECONDS
 
     @property
@@ -106,7 +77,7 @@ class Session:
     @property
     def over(self) -> str | None:
         """Why the session has ended for good, or None."""
-        return self._supervisor.end_reason
+        return None if self._left else self._supervisor.end_reason
 
     async def start(self) -> None:
         """Start the Lua worker.
@@ -122,7 +93,7 @@ class Session:
         if self._record.resumed:
             self._displayed = self._record.kept.displayed
             async with self._lock:
-                self._unseen.notify(*await self._continue("the server ended unexpectedly"))
+                self._unseen.notify(*await self._continue(self._record.reason))
         if self._saver is not None:
             self._saver.journal.begin(Act(START, "Start"))
             self._context.tasks.start_soon(self._saver.journal.run)
@@ -132,7 +103,9 @@ class Session:
             self.vended, self.secret, self._lock, self._supervisor, self.pages, self.events, self._unseen,
             lambda: self._displayed,
         )  # fmt: skip
-        return StateSaver(parts, database)
+        saver = StateSaver(parts, database)
+        saver.journal.facts, self._record.on_fact = self._record.facts, saver.journal.wake
+        return saver
 
     async def _continue(self, reason: str) -> Notice:
         """Bring the state of the last worker into this one, or else show its app; return the notice for the person."""
@@ -292,16 +265,30 @@ class Session:
             self._supervisor.end_reason = reason
             self.pages.notify("info", "This session has ended.", NOTICE_ENDED)
         self.pages.close(SESSION_ENDED, "session ended")
-        self.events.close()
-        self._record.close()
         if self._saver is not None:
             await self._saver.journal.close()
+        await self._stop()
+        _log.info("session %s ended", self.vended)
+
+    async def leave(self) -> None:
+        """Let another server continue the session, where its pages find it; end the worker."""
+        if self._saver is not None:
+            with suppress(UiMcpError):  # what is not saved by now the other server does not know
+                await self._saver.save()
+            self._saver.journal.leave()
+        self._left, self._supervisor.end_reason = True, "another server continues it"
+        self.pages.close(RESTARTED, "session moved")
+        await self._stop()
+        _log.info("session %s left to other servers", self.vended)
+
+    async def _stop(self) -> None:
+        self.events.close()
+        self._record.close()
         self.progress.close()
         await self._supervisor.close()
         async with self._lock:  # a worker that was being started meanwhile
             await self._supervisor.close()
         self._timers.cancel_all()
-        _log.info("session %s ended", self.vended)
 
     async def _launch(self, outputs: WorkerOutputs) -> Worker:
         return await self._context.launch(self.secret, outputs)

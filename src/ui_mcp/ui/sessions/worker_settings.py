@@ -10,6 +10,7 @@ from platformdirs import user_config_path, user_data_path
 from ui_mcp.account_seal import key_file
 from ui_mcp.config import Config
 from ui_mcp.discovery import lazy
+from ui_mcp.errors import ConfigError
 from ui_mcp.lua_runtime.fork_server import stop
 from ui_mcp.lua_runtime.interface import WorkerConfig, WorkerHost
 from ui_mcp.lua_runtime.permissions import Permissions
@@ -26,6 +27,7 @@ else:
 
 SQLITE = "sqlite:///"
 POSTGRES = ("postgresql:", "postgres:")
+MIN_KEY = 16
 BUNDLED_LUA = BUNDLE / "base" / "lua"
 
 
@@ -67,18 +69,48 @@ def _account_paths() -> tuple[str, ...]:
 
 
 def _configured_paths(workspace: Workspace, config: Config) -> tuple[str, ...]:
-    """Return the files that settings name: the gateway's configuration and the chat store."""
-    gateway = [str(workspace.named(config.gateway.config))] if config.gateway.config else []
+    """Return the files that settings name: the gateway's configuration, the group's key and the chat store."""
+    named = (config.gateway.config, config.session.group_key_file)
+    files = [str(workspace.named(name)) for name in named if name]
     url = config.storage.url or ""
     stores = [f"{Path(unquote(url.removeprefix(SQLITE))).resolve()}*"] if url.startswith(SQLITE) else []
-    return (*gateway, *stores)
+    return (*files, *stores)
 
 
 def state_database(workspace: Workspace, config: Config) -> StateDatabase | None:
-    if config.session.journal == "off":
+    """Return where the state of apps is saved; None: nowhere.
+
+    Raises:
+        ConfigError: the settings of a group of servers do not fit, or its key cannot be read.
+    """
+    session, url = config.session, config.storage.url or ""
+    if session.group_key_file and not (url.startswith(POSTGRES) and session.root == "new" and session.journal != "off"):
+        raise ConfigError(
+            'session.group_key_file needs storage.url = "postgresql://…", session.root = "new" and a journal\n'
+            "The person's agreement to storage.url may be missing: ui-mcp trust."
+        )
+    if session.journal == "off":
         return None
-    url = config.storage.url or ""
     place = url if url.startswith(POSTGRES) else str(workspace.state_dir / STATE_FILE)
-    session = config.session
-    durable, interval = session.journal == "full", session.journal_ms / 1000
-    return StateDatabase(JournalSettings(place, durable, interval, history=int(session.history_mb * 1_000_000)))
+    key = _group_key(workspace, session.group_key_file) if session.group_key_file else ""
+    return StateDatabase(
+        JournalSettings(
+            place,
+            durable=session.journal == "full",
+            interval=session.journal_ms / 1000,
+            key=key,
+            history=int(session.history_mb * 1_000_000),
+            lease_seconds=session.lease_seconds if key else 0.0,
+        )
+    )
+
+
+def _group_key(workspace: Workspace, name: str) -> str:
+    file = workspace.named(name)
+    try:
+        key = file.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"session.group_key_file: {file} cannot be read: {error}") from error
+    if len(key) < MIN_KEY:
+        raise ConfigError(f"session.group_key_file: the key in {file} has fewer than {MIN_KEY} characters")
+    return key

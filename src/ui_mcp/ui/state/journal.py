@@ -4,19 +4,19 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
 
 from ui_mcp.discovery import lazy
-from ui_mcp.errors import NotFoundError, SessionGoneError, StateStoreError, UiMcpError
+from ui_mcp.errors import NotFoundError, SessionElsewhereError, SessionGoneError, StateStoreError, UiMcpError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import Reply
 from ui_mcp.ui.state.acts import START, Act, named
 from ui_mcp.ui.state.database import StateDatabase
+from ui_mcp.ui.state.group import UnsavedFacts, journal_name
 from ui_mcp.ui.state.records import State
 
 # They import what a start does not need.
@@ -68,7 +68,7 @@ class StateJournal:
         `read` lets the worker return its changes and gives them to `take`, all while no other operation runs; `saved`
         is called when they are in the store, `stopped` with the reason why nothing more will be saved.
         """
-        self._session = sha256(secret.encode()).hexdigest()[:32]
+        self._session = journal_name(secret)
         self._database = database
         self._read = read
         self._saved = saved
@@ -87,6 +87,8 @@ class StateJournal:
         self._over = False
         self._unread: Act | None = None
         """The first operation since the last reading."""
+        self.facts: UnsavedFacts | None = None
+        """What another server needs besides the state; None: no other server may take over."""
         self.reading_seconds = 0.0
         """How long the last reading took."""
 
@@ -97,6 +99,10 @@ class StateJournal:
     def touch(self, act: Act) -> None:
         """Note that an operation may have changed the state."""
         self._unread = self._unread or act
+        self._touched.set()
+
+    def wake(self) -> None:
+        """Save facts that are new, even if no operation may have changed the state."""
         self._touched.set()
 
     def is_other(self, author: str) -> bool:
@@ -125,6 +131,10 @@ class StateJournal:
                 await self._save()
             except SessionGoneError:
                 continue  # the session starts another worker
+            except SessionElsewhereError as error:
+                self.leave()
+                self.problem = error.message
+                return
             except UiMcpError as error:
                 await self._failed(error)
                 continue
@@ -156,15 +166,20 @@ class StateJournal:
             return None
         return {"at": entries[-1].at, "lost": list(loads(reply.result) or [])}
 
+    def leave(self) -> None:
+        """End the journal and keep what it has saved, for another server."""
+        self._over = True
+        self._touched.set()
+
     async def close(self) -> None:
         """End the journal and delete what it has saved: the session ends in order."""
         self._over = True
         self._touched.set()
-        if not self._seq:
+        if not self._seq and self.facts is None:
             return
         with anyio.CancelScope(shield=True), suppress(StateStoreError):
             async with self._writing:
-                await (await self._database.store()).forget(self._session)
+                await self._database.forget(self._session)
 
     async def flush(self) -> int:
         """Save what was read, and return the number of the last step.
@@ -225,10 +240,14 @@ class StateJournal:
             self._saved(point)
 
     async def _write(self) -> None:
-        if self._held and not self._over:
-            writing = list(self._held)
-            await self._database.append(self._session, writing)
-            del self._held[: len(writing)]
+        facts = self.facts.pending() if self.facts is not None else None
+        if self._over or not (self._held or facts):
+            return
+        writing = list(self._held)
+        await self._database.append(self._session, writing, facts[1] if facts else None)
+        del self._held[: len(writing)]
+        if self.facts is not None and facts is not None:
+            self.facts.written(*facts)
 
     async def _failed(self, error: UiMcpError) -> None:
         if self.problem != error.message:

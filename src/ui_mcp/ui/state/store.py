@@ -5,7 +5,7 @@ which a session's history is kept up to a size.
 """
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ from anyio import to_thread
 
 from ui_mcp.account_seal import account_key, seal_with
 from ui_mcp.errors import StateStoreError
-from ui_mcp.storage.database import Database, open_database
+from ui_mcp.storage.database import Database, file_of, open_database
+from ui_mcp.storage.leases import Lease
 from ui_mcp.storage.schema import Failure, Schema, Transaction
+from ui_mcp.ui.state.group_store import TABLES as GROUP_TABLES
+from ui_mcp.ui.state.group_store import GroupStore, Right, forget
 from ui_mcp.ui.state.segments import Entry, pack, unpack
 
 _TABLES = """
@@ -35,7 +38,7 @@ def _failed(failure: Failure, message: str, **details: object) -> StateStoreErro
 
 _ADDED = tuple(("state_journal", name, kind) for name, kind in (
     ("author", "TEXT"), ("app", "TEXT"), ("label", "TEXT"), ("undoes", "INTEGER")))  # fmt: skip
-_SCHEMA = Schema("state", _failed, (_TABLES,), lock=7_203_014, added=_ADDED)
+_SCHEMA = Schema("state", _failed, (_TABLES, GROUP_TABLES), lock=7_203_014, added=_ADDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +71,38 @@ class StateStore:
             raise StateStoreError(f"The state of apps cannot be signed: {error}") from error
         self._history = history
         self._database: Database = open_database(place, _SCHEMA, _SCHEMA)
+        self.group = GroupStore(self._database, self._key, postgres=file_of(place) is None)
 
-    async def append(self, journals: Sequence[tuple[str, Sequence[Entry]]], *, durable: bool) -> None:
+    async def append(
+        self,
+        journals: Sequence[tuple[str, Sequence[Entry]]],
+        *,
+        durable: bool,
+        rights: Mapping[str, Right] | None = None,
+    ) -> list[str]:
         """Add entries to the journals of sessions; what is older than the last whole state is packed.
+
+        `rights` are those of the sessions that other servers may take over; return the ones to which nothing was added
+        because that has happened.
 
         Raises:
             StateStoreError: nothing was added.
         """
+        given = rights or {}
 
-        def work(transaction: Transaction) -> None:
+        def work(transaction: Transaction) -> list[str]:
+            lost = []
             for session, entries in journals:
+                right = given.get(session)
+                if right is not None and not self.group.leases.holds(transaction, session, right.lease):
+                    lost.append(session)
+                    continue
                 self._append(transaction, session, entries)
+                if right is not None and right.facts is not None:
+                    self.group.write(transaction, session, right.facts)
+            return lost
 
-        await self._database.transaction(work, durable=durable)
+        return await self._database.transaction(work, durable=durable)
 
     def _append(self, transaction: Transaction, session: str, entries: Sequence[Entry]) -> None:
         rows = [
@@ -88,6 +110,8 @@ class StateStore:
              self._seal(session, one))
             for one in entries
         ]  # fmt: skip
+        if not rows:
+            return
         transaction.executemany(
             f"INSERT INTO state_journal (session, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
             "ON CONFLICT (session, seq) DO NOTHING",  # an attempt whose answer was lost may have succeeded
@@ -181,16 +205,16 @@ class StateStore:
         [[new]] = await self._database.rows("SELECT min(seq) FROM state_journal WHERE session = ?", (session,))
         return int(old or new or 0)
 
-    async def forget(self, session: str) -> None:
-        """Delete the journal of a session that has ended in order.
+    async def forget(self, session: str, lease: Lease | None = None) -> None:
+        """Delete the journal of a session that has ended in order, unless `lease` is given and outdated.
 
         Raises:
             StateStoreError: it could not be deleted.
         """
 
         def work(transaction: Transaction) -> None:
-            transaction.execute("DELETE FROM state_journal WHERE session = ?", (session,))
-            transaction.execute("DELETE FROM state_segments WHERE session = ?", (session,))
+            if lease is None or self.group.leases.holds(transaction, session, lease):
+                forget(transaction, session)
 
         await self._database.transaction(work)
 
