@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from ui_mcp.agent.history import HEAD, NOTICE, continue_after_answers
-from ui_mcp.agent.journal import MemoryJournal
+from ui_mcp.agent.journal import Journal, MemoryJournal
+from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
-from ui_mcp.chat.service import Chat, open_chat
+from ui_mcp.chat.service import Chat, ReadRequest, open_chat
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 
@@ -21,8 +22,8 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
         yield opened
 
 
-async def begun(chat: Chat) -> JournalWriter:
-    journal = MemoryJournal()
+async def begun(chat: Chat, kept: Journal | None = None) -> JournalWriter:
+    journal = kept or MemoryJournal()
     lease = await journal.take_lease("default", "test", 60)
     assert lease is not None
     writer = JournalWriter(journal, "default", lease)
@@ -60,3 +61,28 @@ async def test_an_answer_is_found_behind_many_later_messages(chat: Chat) -> None
         await chat.post(HUMAN, "user", "default", [Draft(f"message {number}")])
 
     assert (await begun(chat)).watermark == id_text(answer.id)
+
+
+@pytest.mark.covers("R-OR-12")
+async def test_a_journal_that_was_cut_to_nothing_counts_as_none(chat: Chat, tmp_path: Path) -> None:
+    (tmp_path / "agent.db").touch()
+    await chat.post(HUMAN, "user", "default", [Draft("one")])
+    (answer,) = await chat.post(AGENT, "assistant", "default", [Draft("done: one")])
+    journal = JournalStore(tmp_path / "agent.db")
+
+    writer = await begun(chat, journal)
+    await journal.close()
+
+    assert writer.watermark == id_text(answer.id)
+    assert [item["text"] for item in writer.timeline.state.items] == [NOTICE]
+
+
+@pytest.mark.covers("R-OR-12")
+async def test_a_chat_that_was_deleted_goes_on_after_the_mark_of_the_old_one(chat: Chat, tmp_path: Path) -> None:
+    (old,) = await chat.post(HUMAN, "user", "default", [Draft("in the chat that is gone")])
+
+    async with open_chat(f"sqlite:///{tmp_path / 'new.db'}") as new:
+        await new.post(HUMAN, "user", "default", [Draft("in the new one")])
+        page = await new.read(AGENT, ReadRequest(id_text(old.id)))
+
+    assert [message.content for message in page.messages] == ["in the new one"]

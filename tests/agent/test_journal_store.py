@@ -7,11 +7,12 @@ import anyio
 import pytest
 
 from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
-from ui_mcp.agent.journal import AgentRequest, Found, Journal, Label, MemoryJournal, NewEvent, holder_name
+from ui_mcp.agent.journal import AgentRequest, Found, Journal, Label, MemoryJournal, NewEvent
 from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.observer import StoreReader
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
+from ui_mcp.storage.leases import holder_name
 
 NOTE = NewEvent("notice", {"level": "info", "text": "x\0y ünïcode"})
 

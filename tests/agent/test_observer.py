@@ -10,6 +10,7 @@ from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.errors import AgentError
+from ui_mcp.jsontypes import JsonObject
 
 AGENT = principal("agent", "agent")
 CALL = StoredEvent(1, "2001-01-01T00:00:00.000000Z", "tool_call", {"call_id": "1-1", "name": "look", "args": {}})
@@ -20,6 +21,7 @@ class Busy:
 
     def __init__(self, chat: Chat) -> None:
         self.served = True
+        self.live: JsonObject | None = None
         self._chat = chat
         self._looks = 0
 

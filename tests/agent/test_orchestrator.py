@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from agent.test_loop import ToolContext, add, post
-from ui_mcp.agent.journal import Lease, NewEvent
+from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
@@ -17,6 +17,7 @@ from ui_mcp.agent.orchestrator import InboxPage, Orchestrator, PollSettings
 from ui_mcp.agent.timeline import RunState, StoredEvent
 from ui_mcp.errors import JournalError, LeaseLostError
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.storage.leases import Lease
 from ui_mcp.toolkit.functions import FunctionToolset
 
 SCRIPT = [

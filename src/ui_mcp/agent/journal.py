@@ -1,17 +1,14 @@
 """The Journal protocol with its leases, and the in-memory journal."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from secrets import token_hex
-from socket import gethostname
 from typing import Literal, Protocol
 
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import LeaseLostError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.processes import pid_exists
+from ui_mcp.storage.leases import Lease, is_gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +17,6 @@ class NewEvent:
 
     type: str
     data: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to write to an agent's journal, until a lease with a higher fencing number is issued."""
-
-    holder: str
-    fence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +61,6 @@ class AgentRequest:
     kind: RequestKind
     newest: int
     """Id of the newest event at the time of the request: a turn that began later is not meant."""
-
-
-def holder_name() -> str:
-    """Return a unique name of a lease holder, from which other processes of this host can find its pid."""
-    return f"{gethostname()}:{os.getpid()}:{token_hex(16)}"
-
-
-def is_gone(holder: str) -> bool:
-    """Return whether a holder is known to be dead: its pid was on this host and does not exist."""
-    host, _, rest = holder.partition(":")
-    pid = rest.partition(":")[0]
-    if host != gethostname() or not pid.isdigit():
-        return False
-    return not pid_exists(int(pid))
 
 
 class Journal(Protocol):

@@ -12,16 +12,15 @@ from ui_mcp.agent.journal import (
     AgentSummary,
     Found,
     Label,
-    Lease,
     NewEvent,
     RequestKind,
-    is_gone,
     text_of,
 )
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.errors import AgentError, JournalError, LeaseLostError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.storage.database import Database, close_database, file_of, open_database
+from ui_mcp.storage.leases import POSTGRES_NOW, SQLITE_NOW, Lease, LeaseTable
 from ui_mcp.storage.schema import Cursor, Failure, Schema, T, Transaction
 from ui_mcp.workspace import JOURNAL_FILE
 
@@ -79,24 +78,21 @@ INSERT INTO agent_texts SELECT agent, id, lower(coalesce(data::json->>'text', da
 FROM agent_events WHERE type IN ('user_text', 'ui_message') AND NOT EXISTS (SELECT 1 FROM agent_texts);
 """
 
-SQLITE = Schema("journal", _error, [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS], "user_version")
-POSTGRES = Schema("journal", _error, [_POSTGRES_TABLES, _POSTGRES_REQUESTS, _POSTGRES_LABELS], lock=7_203_412_009)
+_SQLITE_LIVE = "CREATE TABLE live (agent TEXT PRIMARY KEY, data TEXT NOT NULL);"
+_POSTGRES_LIVE = "CREATE TABLE IF NOT EXISTS agent_live (agent text PRIMARY KEY, data text NOT NULL);"
+"""What a model is writing at this moment, for other processes to show."""
 
-# What differs between the databases, to be filled into the statements below. PostgreSQL's own clock decides, because
-# the clocks of the hosts may differ, and it locks a lease that was checked; SQLite has one writer at a time anyway.
-SQLITE_DIALECT = {"t": "", "now": "((julianday('now') - 2440587.5) * 86400.0)", "lock": ""}
-_POSTGRES_DIALECT = {"t": "agent_", "now": "extract(epoch FROM clock_timestamp())", "lock": "FOR UPDATE"}
+_SQLITE_SCRIPTS = [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS, _SQLITE_LIVE]
+_POSTGRES_SCRIPTS = [_POSTGRES_TABLES, _POSTGRES_REQUESTS, _POSTGRES_LABELS, _POSTGRES_LIVE]
+SQLITE = Schema("journal", _error, _SQLITE_SCRIPTS, "user_version")
+POSTGRES = Schema("journal", _error, _POSTGRES_SCRIPTS, lock=7_203_412_009)
 
+# What differs between the databases, to be filled into the statements below.
+SQLITE_DIALECT = {"t": "", "now": SQLITE_NOW}
+_POSTGRES_DIALECT = {"t": "agent_", "now": POSTGRES_NOW}
+
+LIVE = "SELECT data FROM {t}live WHERE agent = ?"
 EVENTS = "SELECT id, ts, type, data FROM {t}events WHERE agent = ? AND id > ? ORDER BY id"
-
-# Compare-and-set: the lease is taken only if it is ours, its holder (the last value) is gone, or it has expired.
-_TAKE = """
-INSERT INTO {t}leases AS held VALUES (?, ?, 1, {now} + ?)
-ON CONFLICT (agent) DO UPDATE SET
-    fence = CASE WHEN held.holder = excluded.holder THEN held.fence ELSE held.fence + 1 END,
-    holder = excluded.holder, until = excluded.until
-WHERE held.holder IN (excluded.holder, ?) OR held.until <= {now}
-"""
 
 _MOVE = "INSERT INTO {t}watermarks VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET last_id = excluded.last_id"
 
@@ -136,23 +132,16 @@ class JournalStore:
     def __init__(self, place: str | Path) -> None:
         self._place = str(place)
         self._dialect = _POSTGRES_DIALECT if file_of(self._place) is None else SQLITE_DIALECT
+        postgres = self._dialect is _POSTGRES_DIALECT
+        self._leases = LeaseTable(self._sql("{t}leases"), "agent", postgres=postgres)
         self._opening = Lock()
         self._opened: Database | None = None
 
     async def take_lease(self, agent: str, holder: str, seconds: float) -> Lease | None:
-        def work(found: Transaction) -> Lease | None:
-            held = self._execute(found, "SELECT holder FROM {t}leases WHERE agent = ?", agent).fetchall()
-            free = held[0][0] if held and is_gone(held[0][0]) else holder
-            if not self._execute(found, _TAKE, agent, holder, seconds, free).rowcount:
-                return None
-            ((fence,),) = self._execute(found, "SELECT fence FROM {t}leases WHERE agent = ?", agent).fetchall()
-            return Lease(holder, fence)
-
-        return await self._transaction(work)
+        return await self._transaction(lambda found: self._leases.take(found, agent, holder, seconds))
 
     async def drop_lease(self, agent: str, lease: Lease) -> None:
-        statement = self._sql("UPDATE {t}leases SET until = 0 WHERE agent = ? AND holder = ? AND fence = ?")
-        await (await self._database()).change(statement, (agent, lease.holder, lease.fence))
+        await self._transaction(lambda found: self._leases.drop(found, agent, lease))
 
     async def append(self, agent: str, lease: Lease, events: Sequence[NewEvent]) -> list[StoredEvent]:
         def work(found: Transaction) -> list[StoredEvent]:
@@ -190,6 +179,20 @@ class JournalStore:
         await (await self._database()).change(self._sql("DELETE FROM {t}requests WHERE agent = ?"), (agent,))
         return AgentRequest(*rows[0])
 
+    async def set_live(self, agent: str, shown: JsonObject | None) -> None:
+        """Store what the model is writing; a crash of the machine may undo it."""
+
+        def work(found: Transaction) -> None:
+            self._execute(found, "DELETE FROM {t}live WHERE agent = ?", agent)
+            if shown is not None:
+                self._execute(found, "INSERT INTO {t}live VALUES (?, ?)", agent, dumps(shown))
+
+        await (await self._database()).transaction(work, durable=False)
+
+    async def live(self, agent: str) -> JsonObject | None:
+        rows = await self._rows(LIVE, agent)
+        return loads(rows[0][0]) if rows else None
+
     async def list_agents(self) -> list[AgentSummary]:
         rows = await self._rows(_SUMMARIES)
         return [
@@ -210,7 +213,7 @@ class JournalStore:
 
     async def delete_agent(self, agent: str) -> bool:
         def work(found: Transaction) -> bool:
-            for table in ("watermarks", "leases", "requests", "labels", "texts"):
+            for table in ("watermarks", "leases", "requests", "labels", "texts", "live"):
                 self._execute(found, f"DELETE FROM {{t}}{table} WHERE agent = ?", agent)  # noqa: S608 - our own names
             return self._execute(found, "DELETE FROM {t}events WHERE agent = ?", agent).rowcount > 0
 
@@ -226,8 +229,7 @@ class JournalStore:
             await close_database(opened)
 
     def _check_lease(self, found: Transaction, agent: str, lease: Lease) -> None:
-        rows = self._execute(found, "SELECT holder, fence FROM {t}leases WHERE agent = ? {lock}", agent).fetchall()
-        if rows != [(lease.holder, lease.fence)]:
+        if not self._leases.holds(found, agent, lease):
             raise LeaseLostError(f"Another orchestrator runs agent {agent!r} now; this one stops", agent=agent)
 
     def _known(self, found: Transaction, agent: str, ids: Sequence[str]) -> set[str]:

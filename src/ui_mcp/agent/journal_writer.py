@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ui_mcp.agent.journal import Journal, Lease, NewEvent
+from ui_mcp.agent.journal import Journal, NewEvent
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.storage.leases import Lease
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,14 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ArgumentDelta:
+    """A part of the arguments of a call, as JSON text; for display only, the whole call follows as `ToolUse`."""
+
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one request."""
 
@@ -117,7 +125,7 @@ class Retrying:
     attempts: int
 
 
-ModelEvent = TextDelta | ReasoningDelta | ToolUse | Usage | Stop | Retrying
+ModelEvent = TextDelta | ReasoningDelta | ArgumentDelta | ToolUse | Usage | Stop | Retrying
 
 
 class Model(Protocol):

@@ -13,13 +13,13 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from ui_mcp.agent.conversation import Broadcast
 from ui_mcp.agent.journal import RequestKind
-from ui_mcp.agent.journal_store import EVENTS, SQLITE, SQLITE_DIALECT, JournalStore, decoded, journal_place
+from ui_mcp.agent.journal_store import EVENTS, LIVE, SQLITE, SQLITE_DIALECT, JournalStore, decoded, journal_place
 from ui_mcp.agent.timeline import Delta, RunState, StoredEvent, Timeline, run_state
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Message, conversation_name, id_text, ts_text
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.errors import UiMcpError
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.log import logger
 from ui_mcp.storage.database import file_of
 from ui_mcp.storage.schema import Transaction
@@ -32,6 +32,11 @@ class Reader(Protocol):
     @property
     def served(self) -> bool:
         """Whether a process holds the agent's lease."""
+        ...
+
+    @property
+    def live(self) -> JsonObject | None:
+        """What the model was writing at the last call of `news`."""
         ...
 
     async def news(self) -> list[StoredEvent]:
@@ -53,6 +58,7 @@ class FileReader:
         self._stamp: tuple[int, ...] = ()
         self._last = 0
         self._leased_until = 0.0
+        self.live: JsonObject | None = None
 
     @property
     def served(self) -> bool:
@@ -73,8 +79,12 @@ class FileReader:
         return events
 
     def _events(self, found: Transaction) -> list[StoredEvent]:
-        if not found.execute("SELECT 1 FROM sqlite_master WHERE name = 'leases'").fetchall():
+        tables = {name for (name,) in found.execute("SELECT name FROM sqlite_master").fetchall()}
+        if "leases" not in tables:
             return []
+        # A journal of an older version lacks the table until its agent is started again.
+        live = found.execute(LIVE.format_map(SQLITE_DIALECT), (self._agent,)).fetchall() if "live" in tables else []
+        self.live = loads(live[0][0]) if live else None
         lease = found.execute("SELECT until FROM leases WHERE agent = ?", (self._agent,)).fetchall()
         self._leased_until = lease[0][0] if lease else 0.0
         rows = found.execute(EVENTS.format_map(SQLITE_DIALECT), (self._agent, self._last)).fetchall()
@@ -89,9 +99,11 @@ class StoreReader:
         self._agent = agent
         self._last = 0
         self.served = False
+        self.live: JsonObject | None = None
 
     async def news(self) -> list[StoredEvent]:
         self.served = await self._journal.is_served(self._agent)
+        self.live = await self._journal.live(self._agent)
         events = await self._journal.events(self._agent, self._last)
         self._last = events[-1].id if events else self._last
         return events
@@ -142,6 +154,7 @@ class TimelineObserver:
         self._last: str | None = None
         self._read: list[StoredEvent] = []
         """Messages already read, kept if reading the journal fails."""
+        self._live: JsonObject | None = None
         self._broadcast = Broadcast()
         self._lock = anyio.Lock()
 
@@ -187,8 +200,16 @@ class TimelineObserver:
                 delta = self._timeline.take(event)
                 if delta.ops:
                     self._publish(delta)
+            self._show_live(self._reader.live if self.run_state == "running" else None)
+
+    def _show_live(self, live: JsonObject | None) -> None:
+        if live != self._live:
+            self._live = live
+            self._broadcast.send(_live_frame(live))
 
     async def _observed(self, frames: Frames) -> AsyncIterator[JsonObject]:
+        if self._live is not None:  # for those who come in the middle of an answer
+            yield _live_frame(self._live)
         while True:
             try:
                 yield frames.receive_nowait()
@@ -232,6 +253,13 @@ class TimelineObserver:
         frame: JsonObject = {"type": "ui_state_delta", "state_id": self.name, "seq": delta.seq, "ops": ops}
         self._frames.append(frame)
         self._broadcast.send(frame)
+
+
+def _live_frame(live: JsonObject | None) -> JsonObject:
+    """Return the frame that shows what the model is writing, whole, or when its request is sent again."""
+    if live is not None and "retrying" in live:
+        return {"type": "retrying", **live["retrying"]}
+    return {"type": "answering", "text": live["text"] if live is not None else ""}
 
 
 class TimelineObservers:

@@ -9,13 +9,14 @@ import anyio
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Journal, Lease, NewEvent, holder_name
+from ui_mcp.agent.journal import Journal, NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop
 from ui_mcp.agent.timeline import RunState
 from ui_mcp.errors import JournalError, LeaseLostError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.storage.leases import Lease, holder_name
 
 INTERRUPTED = "The agent was interrupted and goes on from here."
 CONTINUE = "[Your last answer was cut off. Continue it exactly where it ended; do not repeat what you wrote.]"

@@ -8,6 +8,7 @@ from ui_mcp.agent.context_window import COMPACTED, ContextWindow, hopeless
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.model import (
+    ArgumentDelta,
     Model,
     ModelRequest,
     ReasoningDelta,
@@ -32,6 +33,10 @@ class Deltas:
     text: Callable[[str], None] = lambda _: None
     usage: Callable[[Usage], None] = lambda _: None
     retrying: Callable[[Retrying], None] = lambda _: None
+    argument: Callable[[str, str], None] = lambda *_: None
+    """Takes the name of a called tool and a part of its arguments, as JSON text."""
+    sampled: Callable[[], None] = lambda: None
+    """Called when no more parts of the answer will come."""
 
 
 @dataclass(slots=True)
@@ -94,13 +99,13 @@ class Sampler:
             await self._compact()
             request = self._request(offers)
         try:
-            return await self._stream(self._window.fitted(request)), names
+            return await self._stream(self._window.fitted(request), names), names
         except ContextOverflowError as error:
             self._window.learn(request, error)
         await self._compact()
         request = self._window.fitted(self._request(offers))
         try:
-            return await self._stream(request), names
+            return await self._stream(request, names), names
         except ContextOverflowError as error:
             raise hopeless(request, error) from error
 
@@ -122,8 +127,16 @@ class Sampler:
             notice = {"level": "info", "text": COMPACTED}
             await self._writer.write(NewEvent("compacted", {"text": summary}), NewEvent("notice", notice))
 
-    async def _stream(self, request: ModelRequest) -> Answer:
+    async def _stream(self, request: ModelRequest, names: VendorNames) -> Answer:
         answer = self._partial = Answer()
+        try:
+            await self._collect(request, names, answer)
+        finally:
+            self._deltas.sampled()
+        self._partial = None
+        return answer
+
+    async def _collect(self, request: ModelRequest, names: VendorNames, answer: Answer) -> None:
         async for event in self._model.stream(request):
             match event:
                 case TextDelta(text):
@@ -137,9 +150,9 @@ class Sampler:
                     answer.stop = event
                 case Retrying():
                     self._deltas.retrying(event)
+                case ArgumentDelta(tool, text):
+                    self._deltas.argument(names.back(tool), text)
                 case ReasoningDelta():
                     pass
                 case _:
                     assert_never(event)
-        self._partial = None
-        return answer

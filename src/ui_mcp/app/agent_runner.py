@@ -15,8 +15,9 @@ from ui_mcp.agent.history import continue_after_answers
 from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.journal_writer import JournalWriter
+from ui_mcp.agent.live import LiveAnswer
 from ui_mcp.agent.loop import Loop, LoopSettings
-from ui_mcp.agent.models import ModelSettings, choose_model, model_settings
+from ui_mcp.agent.models import ChosenModel, ModelSettings, choose_model, model_settings
 from ui_mcp.agent.orchestrator import Orchestrator, PollSettings
 from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.app.commands.trust import offer
@@ -78,6 +79,8 @@ async def _agent(options: AgentOptions) -> int:
             AGENT,
         )
         inbox = _inbox(options, gateway_options)
+        loop_settings = _loop_settings(llm, config, offered)
+        live = _live_answer(journal, options.conversation, loop_settings)
         agent = Orchestrator(
             options.conversation,
             journal,
@@ -86,7 +89,8 @@ async def _agent(options: AgentOptions) -> int:
                 model,
                 Combined([gateway.audited(posts, "chat"), offered]),
                 writer,
-                _loop_settings(llm, config, offered),
+                loop_settings,
+                live.deltas(),
                 approvals=watch,
                 handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
@@ -96,22 +100,32 @@ async def _agent(options: AgentOptions) -> int:
             waiting=lambda: _say(f"Another process serves conversation {options.conversation}; waiting until it ends"),
             begin=None if options.from_start else partial(continue_after_answers, chat, options.conversation),
         )
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(inbox.run)
-                tasks.start_soon(watch.run)
-                await agent.run()
-                tasks.cancel_scope.cancel()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await journal.close()
-                await model.close()
+        async with _closing(journal, model), anyio.create_task_group() as tasks:
+            for work in (inbox.run, watch.run, live.run):
+                tasks.start_soon(work)
+            await agent.run()
+            tasks.cancel_scope.cancel()
     return 0
+
+
+@asynccontextmanager
+async def _closing(journal: JournalStore, model: ChosenModel) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await journal.close()
+            await model.close()
 
 
 def _inbox(options: AgentOptions, gateway_options: GatewayOptions) -> McpInbox:
     secrets = configuration(gateway_options).variables
     return McpInbox(inbox_opener(options.base_dir, secrets), options.conversation)
+
+
+def _live_answer(journal: JournalStore, conversation: str, settings: LoopSettings) -> LiveAnswer:
+    shows_text = settings.text_policy == "implicit_post"
+    return LiveAnswer(partial(journal.set_live, conversation), settings.posts, shows_text=shows_text)
 
 
 def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset) -> LoopSettings:

@@ -9,6 +9,7 @@ from ui_mcp.app.watch_routes import AgentPlace, face_timeline_routes
 from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.tools import OpenChat, Side
+from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.auth import BearerAuth, principal_of
@@ -31,7 +32,8 @@ async def _http(served: ChatServerOptions, port: int) -> int:
         # The human side acts for the person, so it needs a token even before one was created.
         always = served.side == "human" or config.server.require_token
         opened = OpenChat(chat, directory_of(served, chat, always=always))
-        endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
+        definition = chat_definition(served, config, opened, announcements)
+        endpoints = McpRoutes(definition, principal=principal_of)
         rules = AccessRules(
             ports=frozenset({port_of(listener)}),
             allowed_hosts=frozenset(config.server.allowed_hosts),
@@ -44,7 +46,7 @@ async def _http(served: ChatServerOptions, port: int) -> int:
         face = face_app(served.side, opened, config.chat.rate, endpoints, port_of(listener), agents=place)
         app = SecurityMiddleware(face, rules)
         serve = person_listening if served.side == "human" else listening
-        async with serve(app, listener, config.server.allowed_users):
+        async with serve(app, listener, config.server.allowed_users), pausing(definition.tasks):
             sys.stdout.write(f"ui-mcp chat ({served.side}) at {shown}\n")
             sys.stdout.flush()
             try:

@@ -18,6 +18,7 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.log import to_stderr
 from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.stdio import serve
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
@@ -106,5 +107,6 @@ async def _stdio(served: ChatServerOptions, stdin: int, stdout: int) -> int:
     served = await as_person(served, "ui-mcp chat --face human", stdin)
     async with until_signalled(), open_served_chat(served) as (config, chat, announcements):
         face = chat_definition(served, config, OpenChat(chat, directory_of(served, chat)), announcements)
-        await serve(McpServer(face), stdin, stdout)
+        async with pausing(face.tasks):
+            await serve(McpServer(face), stdin, stdout)
     return 0

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 import anyio
 
@@ -15,6 +16,7 @@ from ui_mcp.gateway.config.configuration import GatewayOptions
 from ui_mcp.gateway.config.settings import Mode
 from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.runner import open_gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.jsontypes import loads
 from ui_mcp.log import logger
 from ui_mcp.mcp_server.server import McpServer
@@ -63,7 +65,7 @@ async def _serve(options: HubOptions, ready: Readiness) -> int:
                     log.forward_to(clients)
                     tasks.start_soon(log.flush_to_first, clients)
                     ready.succeed()
-                    await until_unused(clients, _no_pages, linger_seconds())
+                    await until_unused(clients, partial(_runs_tasks, gateway), linger_seconds())
                     tasks.cancel_scope.cancel()
     except AlreadyRunningError:
         await _wait_joinable(options)
@@ -75,8 +77,9 @@ async def _serve(options: HubOptions, ready: Readiness) -> int:
     return 0
 
 
-async def _no_pages() -> bool:
-    return False
+async def _runs_tasks(gateway: GatewayService) -> bool:
+    """Return whether a call goes on for a client that may come back for its result."""
+    return gateway.tasks.busy
 
 
 async def _wait_joinable(options: HubOptions) -> None:

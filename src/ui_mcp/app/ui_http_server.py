@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from ui_mcp.app.joined_clients import accepting
     from ui_mcp.mcp_server.definition import ServerDefinition
     from ui_mcp.mcp_server.server import McpServer
+    from ui_mcp.mcp_server.tasks import pausing
     from ui_mcp.mcp_server.transports.routes import McpRoutes
     from ui_mcp.ui.mcp import ui_definition
 else:
     accepting = lazy("ui_mcp.app.joined_clients:accepting")
     McpServer = lazy("ui_mcp.mcp_server.server:McpServer")
     McpRoutes = lazy("ui_mcp.mcp_server.transports.routes:McpRoutes")
+    pausing = lazy("ui_mcp.mcp_server.tasks:pausing")
     ui_definition = lazy("ui_mcp.ui.mcp:ui_definition")
 
 UI_PORT = 8000
@@ -114,7 +116,8 @@ async def _serve_mcp(host: UiServer, announcements: Announcements, transports: L
         endpoints = McpRoutes(definition)
         transports.set_app(endpoints)
         try:
-            await _accept_clients(host, definition, lock)
+            async with pausing(definition.tasks):
+                await _accept_clients(host, definition, lock)
         finally:
             endpoints.close()
 

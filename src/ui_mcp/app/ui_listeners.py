@@ -32,7 +32,7 @@ from ui_mcp.ui.chat_events import forward_chat_messages, pushing_events
 from ui_mcp.ui.http.app import Aliases, Pages, ui_app
 from ui_mcp.ui.http.person import PersonListeners, origins_of, person_links, ui_person_app
 from ui_mcp.ui.http.routes import mcp_routes, ui_routes
-from ui_mcp.ui.http.session_cookies import CodeEntry, refuse_uninvited
+from ui_mcp.ui.http.session_cookies import CodeEntry, GroupEntry, refuse_uninvited
 from ui_mcp.ui.instance import ListenPorts, keep_port, last_port, port_file, token_file
 from ui_mcp.ui.refusals import note_refusal
 from ui_mcp.ui.server import UiServer
@@ -61,8 +61,10 @@ if TYPE_CHECKING:
     from ui_mcp.ui.http.connect_routes import connect_routes
     from ui_mcp.ui.http.console_routes import console_routes
     from ui_mcp.ui.http.guide_routes import guide_routes
+    from ui_mcp.ui.http.hand_over_routes import hand_over_routes
     from ui_mcp.ui.http.publisher_routes import publisher_app
     from ui_mcp.ui.http.tool_routes import api_routes
+    from ui_mcp.ui.pointing.pointing import point_in_browser
     from ui_mcp.ui.publisher import Publisher
     from ui_mcp.ui.toolset import all_tools
 else:
@@ -76,9 +78,11 @@ else:
     ui_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:ui_timeline_and_approvals")
     mcp_chat_routes = lazy("ui_mcp.ui.http.chat_routes:mcp_chat_routes")
     ui_chat_routes = lazy("ui_mcp.ui.http.chat_routes:ui_chat_routes")
+    hand_over_routes = lazy("ui_mcp.ui.http.hand_over_routes:hand_over_routes")
     guide_routes = lazy("ui_mcp.ui.http.guide_routes:guide_routes")
     publisher_app = lazy("ui_mcp.ui.http.publisher_routes:publisher_app")
     api_routes = lazy("ui_mcp.ui.http.tool_routes:api_routes")
+    point_in_browser = lazy("ui_mcp.ui.pointing.pointing:point_in_browser")
     Publisher = lazy("ui_mcp.ui.publisher:Publisher")
     all_tools = lazy("ui_mcp.ui.toolset:all_tools")
 
@@ -87,9 +91,10 @@ _log = logger("host")
 PERSON_PORT = 8002
 CHAT = ("/chat",)
 CONNECT = ("/connect",)
-CONSOLE = ("/apps", "/imports", "/deleted", "/console", "/progress", "/settings")
-WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals")
+CONSOLE = ("/apps", "/imports", "/deleted", "/console", "/progress", "/settings", "/point")
+WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals", "/inbox")
 ACCOUNTS = ("/sign-ins",)
+HAND_OVER = ("/hand-over", "/ws/hand-over")
 
 MakeApp = Callable[[], App]
 
@@ -129,17 +134,22 @@ async def run_listeners(
         )
         if config.mcp.claude_channel:
             stack.enter_context(pushing_events(sessions, announcements))
-        pages = CodeEntry(_pages_app(host, configured, aliases, tokens, port_of(sockets.person)), host, codes)
+        pages: App = CodeEntry(_pages_app(host, configured, aliases, tokens, port_of(sockets.person)), host, codes)
+        if config.session.group_key_file:
+            pages = GroupEntry(pages, host)
         listeners = _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports, tour=tour)
         for listener in listeners:
             counts.append(await stack.enter_async_context(listener))
         stack.callback(host.cancel_chat_waiters)
+        stack.callback(lambda: host.targets.hand_overs.wake() if "targets" in vars(host) else None)
         stack.push_async_callback(sessions.stop)  # before the listeners close, so that blocked requests are answered
         stack.enter_context(_port_files(workspace, sockets))
         await stack.enter_async_context(forward_chat_messages(host, sessions, announcements))
         tasks = await stack.enter_async_context(create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         tasks.start_soon(publish, config, sessions, subscriptions)
+        host.on_pointed = lambda target, words: tasks.start_soon(point_in_browser, host, target, words)
+        stack.callback(setattr, host, "on_pointed", lambda _target, _words: None)
         yield running
 
 
@@ -364,6 +374,7 @@ def person_app_beside(host: UiServer, configured: Configured, ui_port: int, pers
         LazyRoutes(CONSOLE, partial(console_routes, host, partial(all_tools, host))),
         LazyRoutes(ACCOUNTS, partial(person_accounts, host)),
         LazyRoutes(CONNECT, partial(connect_routes, host)),
+        LazyRoutes(HAND_OVER, partial(hand_over_routes, host, access)),
         *tour,
     ]
     listeners = PersonListeners(ui_port, person_port, partial(waiting, host), has_tour=bool(tour))

@@ -26,6 +26,7 @@ from ui_mcp.log import logger, to_stderr
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.server import McpServer
+from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.local import LocalClients
 from ui_mcp.mcp_server.transports.stdio import serve
 from ui_mcp.processes import only_error, run, until_signalled
@@ -90,7 +91,9 @@ async def _alone(start: Start, stdin: int, stdout: int) -> int:
         tasks.start_soon(host.begin, start.base_dir)
         tasks.start_soon(open_for_subscribers, host, announcements)
         experimental = CAPABILITY if wants_channel(start.base_dir, start.flags) else None
-        await serve(McpServer(ui_definition(host, announcements, gateway, experimental=experimental)), stdin, stdout)
+        definition = ui_definition(host, announcements, gateway, experimental=experimental)
+        async with pausing(definition.tasks):
+            await serve(McpServer(definition), stdin, stdout)
         tasks.cancel_scope.cancel()
     return 0
 
@@ -175,10 +178,13 @@ async def _serve_directory(start: Start, ready: Readiness) -> int:
                     definitions.append(ui_definition(host, announcements, gateway, experimental=experimental))
                     if lost_clients(workspace):
                         await _start_again(host)  # before anyone joins, who could start another session
-                    async with accepting(host, McpServer(definitions[0])) as clients:
+                    async with (
+                        pausing(definitions[0].tasks),
+                        accepting(host, McpServer(definitions[0])) as clients,
+                    ):
                         log.forward_to(clients)
                         ready.succeed()
-                        await _until_unused(host, announcements, clients, log)
+                        await _until_unused(host, definitions[0], clients, log)
         except AlreadyRunningError:
             ready.succeed()  # the client joins the other one
         except Exception as error:  # noqa: BLE001 - reported to the client that started us, and logged
@@ -188,11 +194,11 @@ async def _serve_directory(start: Start, ready: Readiness) -> int:
     return 0
 
 
-async def _until_unused(host: UiServer, announcements: Announcements, clients: LocalClients, log: LogForwarder) -> None:
+async def _until_unused(host: UiServer, definition: ServerDefinition, clients: LocalClients, log: LogForwarder) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(log.flush_to_first, clients)
-        tasks.start_soon(open_for_subscribers, host, announcements)
-        await until_unused(clients, partial(_has_pages, host), host.configured().config.server.linger)
+        tasks.start_soon(open_for_subscribers, host, definition.announcements)
+        await until_unused(clients, partial(_in_use, host, definition), host.configured().config.server.linger)
         tasks.cancel_scope.cancel()
 
 
@@ -204,6 +210,11 @@ async def _stopping(host: UiServer) -> AsyncIterator[None]:
     finally:
         with anyio.CancelScope(shield=True):
             await host.stop()
+
+
+async def _in_use(host: UiServer, definition: ServerDefinition) -> bool:
+    """Return whether a page is open, or a call goes on for a client that may come back for its result."""
+    return await _has_pages(host) or (definition.tasks is not None and definition.tasks.busy)
 
 
 async def _has_pages(host: UiServer) -> bool:

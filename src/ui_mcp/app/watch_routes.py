@@ -1,6 +1,7 @@
-"""Routes of timeline, approvals and accounts on the three listeners; imported on the first request."""
+"""Routes of timeline, approvals, inbox and accounts on the three listeners; imported on the first request."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,14 +15,20 @@ from ui_mcp.app.mounted_gateway import MountedGateway
 from ui_mcp.chat.identity import POST_USER, READ, Principal, principal
 from ui_mcp.chat.service import Chat
 from ui_mcp.chat.tools import OpenChat
-from ui_mcp.errors import UiMcpError
+from ui_mcp.errors import LifecycleError, NotFoundError, UiMcpError
+from ui_mcp.gateway.approvals.http import READ as READ_APPROVALS
 from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approvals_opener
 from ui_mcp.gateway.config.agreement import NamedFile, approvals_url, named_file
 from ui_mcp.gateway.sign_in_pages import SignInPages
 from ui_mcp.gateway.sign_ins import SignIns
+from ui_mcp.inbox.asked import SOURCE, answer_json
+from ui_mcp.inbox.http import InboxBridge
+from ui_mcp.inbox.model import Question
+from ui_mcp.inbox.service import OpenInbox, answer_files, inbox_opener, inbox_url
 from ui_mcp.log import logger
 from ui_mcp.ui.http.chat_routes import has_session_cookie, principal_of_token
 from ui_mcp.ui.server import UiServer
+from ui_mcp.ui.sessions.pages import system_event
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import Access, is_person
 from ui_mcp.webserver.server import Routes
@@ -133,14 +140,69 @@ def mcp_approval_routes(host: UiServer, approvals: OpenApprovals) -> Sequence[Ba
     return ApprovalBridge(approvals, who).reading_routes()
 
 
+def inboxes(host: UiServer) -> Sequence[OpenInbox]:
+    """Return the stores whose questions are shown: that of this directory."""
+
+    def own() -> str:
+        configured = host.configured()
+        return inbox_url(configured.config, configured.workspace)
+
+    return [inbox_opener(own, lambda: answer_files(host.configured().workspace))]
+
+
+def person_inbox(host: UiServer) -> InboxBridge:
+    """Return the inbox of the person's listener, where the person answers."""
+
+    async def may(request: Request) -> bool:
+        return is_person(request)
+
+    return InboxBridge(inboxes(host), may, lambda question: _push_answer(host, question))
+
+
+def _push_answer(host: UiServer, question: Question) -> None:
+    """Push the answer as an event to the agent that asked by `ui_ask`; other askers wait by themselves."""
+    if question.source == SOURCE:
+        # Without a session no agent waits for events; the answer is kept under its id.
+        with suppress(LifecycleError, NotFoundError):
+            event = system_event("question_answered", answer_json(question))
+            host.running().sessions.get("1").events.push_system(event)
+
+
+def ui_inbox_routes(host: UiServer) -> Sequence[BaseRoute]:
+    """Return the inbox of the UI port: who waits, but not what for, because app code runs there."""
+
+    async def may(request: Request) -> bool:
+        return has_session_cookie(host, request)
+
+    return InboxBridge(inboxes(host), may).reading_routes()
+
+
+def mcp_inbox_routes(host: UiServer) -> Sequence[BaseRoute]:
+    """Return the inbox of the MCP port: who waits, for tokens that may read approvals."""
+
+    async def may(request: Request) -> bool:
+        who = await principal_of_token(host, bearer(request.scope))
+        return who is not None and READ_APPROVALS in who.scopes
+
+    return InboxBridge(inboxes(host), may).reading_routes()
+
+
 def ui_timeline_and_approvals(host: UiServer) -> Routes:
     approvals = approvals_opener(lambda: own_approvals(host))
-    return [*ui_timeline_routes(host, observations(host).open), *ui_approval_routes(host, approvals)]
+    return [
+        *ui_timeline_routes(host, observations(host).open),
+        *ui_approval_routes(host, approvals),
+        *ui_inbox_routes(host),
+    ]
 
 
 def mcp_timeline_and_approvals(host: UiServer) -> Routes:
     approvals = approvals_opener(lambda: own_approvals(host))
-    return [*mcp_timeline_routes(host, observations(host).open), *mcp_approval_routes(host, approvals)]
+    return [
+        *mcp_timeline_routes(host, observations(host).open),
+        *mcp_approval_routes(host, approvals),
+        *mcp_inbox_routes(host),
+    ]
 
 
 def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
@@ -148,6 +210,7 @@ def person_timeline_and_approvals(host: UiServer, access: Access) -> Routes:
     return [
         *person_timeline_routes(host, access, observations(host).open),
         *person_approvals(approvals).routes(),
+        *person_inbox(host).routes(),
     ]
 
 
@@ -161,8 +224,9 @@ def person_accounts(host: UiServer) -> Routes:
 
 
 async def waiting(host: UiServer) -> int:
-    """Return how many calls wait for the person."""
-    return await person_approvals(approvals_opener(lambda: approvals_of(host))).pending()
+    """Return how many calls and questions wait for the person."""
+    calls = await person_approvals(approvals_opener(lambda: approvals_of(host))).pending()
+    return calls + len(await person_inbox(host).pending())
 
 
 def own_approvals(host: UiServer) -> str | None:

@@ -22,10 +22,13 @@ from ui_mcp.errors import ChatError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.task_store import TaskFile, TaskStore
+from ui_mcp.mcp_server.tasks import Tasks
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.version import bundled_version
+from ui_mcp.workspace import TASKS_FILE, Workspace
 
 RECEIPTS = "ui://chat/receipts"
 _JSON = "application/json"
@@ -155,5 +158,6 @@ def chat_definition(
         resources=ChatResources(context),
         announcements=announcements,
         instructions=INSTRUCTIONS[served.side],
+        tasks=Tasks(TaskStore(TaskFile(lambda: Workspace.at(served.base_dir).state_dir / TASKS_FILE))),
         experimental={"claude/channel": {}} if config.mcp.claude_channel and served.side == "assistant" else {},
     )

@@ -132,11 +132,12 @@ WAIT_SECONDS = 30.0
 class ReadArgs:
     """Where to read from."""
 
-    after_id: Annotated[str | None, "The last_id you have; absent: from the start."] = None
-    limit: Annotated[int | None, "Up to 1000.", Limit(ge=1)] = None
+    after_id: Annotated[str | None, "The last_id you have."] = None
+    limit: Annotated[int | None, Limit(ge=1)] = None
     authors: list[Author] | None = None
     conversation: str = DEFAULT_CONVERSATION
-    subscriber: Annotated[str | None, "For administrators."] = None
+    subscriber: str | None = None
+    """For administrators."""
 
     def ask(self) -> ReadRequest:
         return ReadRequest(self.after_id, self.limit, self.authors, self.conversation, self.subscriber)
@@ -146,7 +147,7 @@ class ReadArgs:
 class WaitArgs(ReadArgs):
     """Where to read from and how long to wait for something to be there."""
 
-    timeout_s: Annotated[float, "Up to 120; keep below your call limit.", Limit(ge=0)] = WAIT_SECONDS
+    timeout_s: Annotated[float, "Up to 120.", Limit(ge=0)] = WAIT_SECONDS
 
 
 @tool(
@@ -157,7 +158,7 @@ class WaitArgs(ReadArgs):
     aliases=("chat.read_since", "chat__read_since", "ui.chat_read_since", "ui_chat_read_since", "read_since"),
 )
 async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolResult:
-    """Return the chat's messages after `after_id`, oldest first, as {messages, last_id, head_id, has_more}.
+    """Return the chat's messages after `after_id`, oldest first.
 
     When: to catch up. Pass last_id as after_id next time. Example: {"authors": ["user"]}
     """
@@ -174,9 +175,9 @@ async def read_since(context: ChatContext, args: ReadArgs, call: Call) -> ToolRe
     aliases=("chat.wait_since", "chat__wait_since", "ui_chat_wait_since"),
 )
 async def wait_since(context: ChatContext, args: WaitArgs, call: Call) -> ToolResult:
-    """Wait until there is a message after `after_id`, then answer like chat_read_since; empty when time is up.
+    """Wait for a message after `after_id`; answers like chat_read_since, empty when time is up.
 
-    When: you expect the human's answer. Example: {"after_id": "12", "authors": ["user"], "timeout_s": 50}
+    When: you expect the human's answer. Example: {"after_id": "12"}
     """
     opened = await context()
     caller = await opened.caller(call)

@@ -237,3 +237,35 @@ async def test_a_person_sees_why_no_answer_comes(room: Room, tmp_path: Path, *, 
     await expect(page.get_by_text("The key is refused")).to_be_visible()
     await expect(page.get_by_text("shop__deploy").first).to_be_visible()
     await expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+
+
+@pytest.mark.covers("R-LIVE-1")
+@pytest.mark.parametrize(("width", "scheme"), [(1000, "light"), (1000, "dark"), (390, "light")])
+async def test_an_answer_grows_while_the_model_writes_it(
+    room: Room, tmp_path: Path, width: int, scheme: Scheme
+) -> None:
+    if not AXE.is_file():
+        missing("axe-core")
+    journal = JournalStore(journal_place(None, tmp_path))
+    lease = await journal.take_lease("default", "a test", 60)
+    assert lease
+    await room.say("How do I deploy?")
+    context = await room.browser.new_context(
+        viewport={"width": width, "height": 700}, color_scheme=scheme, bypass_csp=True
+    )
+    page = await context.new_page()
+    await page.goto(link(room.url))
+    again = {"reason": "The model is busy (429)", "seconds": 40.0, "attempt": 2, "attempts": 6}
+    await journal.set_live("default", {"retrying": again})
+    await expect(page.get_by_text("The model is busy (429). Trying again in 40 s, 2 of 6")).to_be_visible()
+    await journal.set_live("default", {"text": "Run `make deploy`, then **wait** for"})
+    writing = page.locator(".chat-writing")
+    await expect(writing).to_contain_text("Run make deploy, then wait for")
+    await page.add_script_tag(path=AXE)
+    problems = await page.evaluate("axe.run().then((result) => result.violations.map(({ id, help }) => [id, help]))")
+    await room.answer("Run `make deploy`, then **wait** for the tests.")
+    await expect(writing).to_have_count(0)
+    await expect(page.locator(".chat-assistant")).to_contain_text("the tests.")
+    await journal.close()
+
+    assert problems == []

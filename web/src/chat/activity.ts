@@ -1,14 +1,20 @@
 /** What an agent does between messages: tool calls, approvals and notices, in the order of the timeline. */
 import "../nlui/items.css";
-import { type Frame, follow } from "../nlui/follow";
+import { type Frame, follow, retryText } from "../nlui/follow";
 import { type ItemActions, itemView } from "../nlui/items";
 import { type Item, Timeline } from "../nlui/state";
 
 /** Elements by the id of the message they follow; "" for those before the first. */
 export type ActivityByMessage = ReadonlyMap<string, readonly HTMLElement[]>;
 
-/** Takes the activity, and the state of the agent: `running`, `awaiting_approval`, `aborted`, `error` and so on. */
-export type ActivityChanged = (activity: ActivityByMessage, run: string) => void;
+/** What the agent does now: its state (`running`, `awaiting_approval`, `aborted`, `error` and so on), the message that it is writing, and why it waits. */
+export interface AgentNow {
+  readonly run: string;
+  readonly writing: string;
+  readonly waiting: string;
+}
+
+export type ActivityChanged = (activity: ActivityByMessage, now: AgentNow) => void;
 
 export interface ActivityOptions {
   readonly conversation: string;
@@ -36,7 +42,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
     drawn.set(item.id, { item, element: made });
     return made;
   };
-  let run = "";
+  let now: AgentNow = { run: "", writing: "", waiting: "" };
   let stop = (): void => undefined;
   const start = (): void => {
     stop();
@@ -45,9 +51,13 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
   const onFrame = (frame: Frame): void => {
     if (frame.type === "ui_state_snapshot") {
       timeline.reset(frame.state.items, frame.seq);
-      run = frame.run;
+      now = { run: frame.run, writing: "", waiting: "" };
     } else if (frame.type === "run_status") {
-      run = frame.run;
+      now = { ...now, run: frame.run };
+    } else if (frame.type === "answering") {
+      now = { ...now, writing: frame.text, waiting: "" };
+    } else if (frame.type === "retrying") {
+      now = { ...now, writing: "", waiting: retryText(frame) };
     } else if (frame.type !== "ui_state_delta") {
       return;
     } else if (!timeline.apply(frame.seq, frame.ops)) {
@@ -55,7 +65,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
       start();
       return;
     }
-    changed(groupByMessage(timeline.shown(), element), run);
+    changed(groupByMessage(timeline.shown(), element), now);
   };
   start();
   return () => stop();

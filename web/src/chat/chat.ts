@@ -96,9 +96,9 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
   }
   void start();
   const stopActivity = follow(
-    (activity, state) => {
-      view.showActivity(activity);
-      run.show(state);
+    (activity, { run: state, writing, waiting }) => {
+      view.showActivity(activity, writing);
+      run.show(state, waiting);
     },
     (why) => showProblem(why, 0),
   );

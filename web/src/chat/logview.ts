@@ -14,8 +14,8 @@ const MARKS: Record<Stage, [string, string]> = {
 export interface LogView {
   readonly element: HTMLElement;
   show(log: Log): void;
-  /** Show what the agent did between messages. */
-  readonly showActivity: (activity: ActivityByMessage) => void;
+  /** Show what the agent did between messages, and the message that it is writing. */
+  readonly showActivity: (activity: ActivityByMessage, writing?: string) => void;
   /** Scroll to the end with the next change, and stay there. */
   stick(): void;
   /** The first page has arrived, so an empty log means that there are no messages. */
@@ -51,6 +51,7 @@ export function logView(actions: Actions): LogView {
   let isReady = false;
   let shown: Log | null = null;
   let activity: ActivityByMessage = new Map();
+  let writing = "";
 
   scroller.addEventListener("scroll", () => {
     sticking = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX;
@@ -68,7 +69,7 @@ export function logView(actions: Actions): LogView {
     more.hidden = !log.earlier;
     welcome.hidden = !isReady || log.messages.length + log.echoes.length > 0;
     const spoken = log.messages.flatMap((message) => [bubbleOf(message, log), ...(activity.get(message.id) ?? [])]);
-    const wanted = [...(log.earlier ? [] : (activity.get("") ?? [])), ...spoken, ...log.echoes.map(echoBubble)];
+    const wanted = [...(log.earlier ? [] : (activity.get("") ?? [])), ...spoken, ...writingBubble(log), ...log.echoes.map(echoBubble)];
     place(wanted);
     if (sticking) {
       scroller.scrollTop = scroller.scrollHeight;
@@ -107,6 +108,18 @@ export function logView(actions: Actions): LogView {
     return known;
   }
 
+  /** The message that the agent is writing; its last state may arrive after the message itself. */
+  function writingBubble(log: Log): HTMLElement[] {
+    const newest = log.messages.findLast((message) => message.author === "assistant");
+    if (writing === "" || newest?.content.startsWith(writing)) {
+      return [];
+    }
+    const made = frame("assistant", writing, "text/markdown");
+    made.classList.add("chat-writing");
+    made.setAttribute("aria-hidden", "true"); // the whole message is announced, not its beginnings
+    return [made];
+  }
+
   function echoBubble(echo: Echo): HTMLElement {
     const bubble = frame("user", echo.content, "text/markdown");
     bubble.classList.add(echo.failed === null ? "chat-sending" : "chat-failed");
@@ -125,8 +138,9 @@ export function logView(actions: Actions): LogView {
   return {
     element: scroller,
     show,
-    showActivity(next) {
+    showActivity(next, written = "") {
       activity = next;
+      writing = written;
       if (shown) {
         show(shown);
       }

@@ -3,7 +3,7 @@
  * person.
  */
 import { fetchAsVisitor, readJson } from "../person/client";
-import { type Approval, waitingRow } from "../person/request";
+import { type Approval, plain, waitingRow } from "../person/request";
 import { followActivity } from "./activity";
 import { chat, type Chat } from "./chat";
 import { element } from "./inline";
@@ -81,6 +81,17 @@ function personPageLink(): HTMLElement {
   return made;
 }
 
+/** A question as apps may see it: who waits, but not what for. */
+interface Waiting {
+  readonly id: string;
+  readonly kind: "form" | "permission";
+  readonly agent: string;
+}
+
+function questionRow(row: Waiting): HTMLElement {
+  return element("li", `${plain(row.agent)} ${row.kind === "permission" ? "asks for your permission" : "has a question"}`);
+}
+
 function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => void } {
   const list = element("ul");
   const title = element("h2");
@@ -91,12 +102,14 @@ function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => v
   let shown = "";
   const poll = async (): Promise<void> => {
     const { approvals } = await readJson<{ readonly approvals: readonly Approval[] }>(fetchAsVisitor, "/approvals");
-    const now = approvals.map((row) => row.id).join();
+    const { questions } = await readJson<{ readonly questions: readonly Waiting[] }>(fetchAsVisitor, "/inbox");
+    const now = [...approvals, ...questions].map((row) => row.id).join();
     if (now !== shown) {
       shown = now;
-      title.textContent = approvals.length === 1 ? "1 call waits for your answer" : `${approvals.length} calls wait for your answer`;
-      list.replaceChildren(...approvals.map(waitingRow));
-      made.hidden = approvals.length === 0;
+      const count = approvals.length + questions.length;
+      title.textContent = count === 1 ? "1 question waits for your answer" : `${count} questions wait for your answer`;
+      list.replaceChildren(...approvals.map(waitingRow), ...questions.map(questionRow));
+      made.hidden = count === 0;
     }
   };
   const pollQuietly = (): void => void poll().catch(() => undefined); // the chat below reports connection problems

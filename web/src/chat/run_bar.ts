@@ -5,7 +5,8 @@ export type AgentRequest = "abort" | "resume";
 
 export interface RunBar {
   readonly element: HTMLElement;
-  show(run: string): void;
+  /** Show a state; `waiting` says in words why it takes longer. */
+  show(run: string, waiting?: string): void;
 }
 
 const TEXT: Readonly<Record<string, string>> = {
@@ -39,8 +40,8 @@ export function runBar(ask: ((request: AgentRequest) => Promise<unknown>) | unde
   });
   return {
     element: bar,
-    show(run) {
-      const words = TEXT[run] ?? "";
+    show(run, waiting = "") {
+      const words = run === "running" && waiting ? waiting : (TEXT[run] ?? "");
       const [label, wanted] = OFFERED[run] ?? ["", "abort"];
       bar.hidden = words === "";
       bar.classList.toggle("chat-run-works", run === "running");

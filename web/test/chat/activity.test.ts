@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type ActivityByMessage, followActivity } from "../../src/chat/activity";
+import { type ActivityByMessage, type AgentNow, followActivity } from "../../src/chat/activity";
 import type { Item } from "../../src/nlui/state";
 import { FakeSocket } from "../transport/fake_socket";
 
@@ -39,6 +39,20 @@ test("an item that did not change keeps its element", () => {
   const [tool, question] = activity.get("7") ?? [];
   say({ type: "ui_state_delta", seq: 5, ops: [{ op: "update", id: "i3", set: { status: "done" } }] });
   expect([activity.get("7")?.[0] === tool, activity.get("7")?.[1] === question, texts()[1]?.[1][0]]).toEqual([false, true, "Tool shop__list, done"]);
+});
+
+test("what the agent is writing and why it waits come with the activity", () => {
+  const seen: AgentNow[] = [];
+  followActivity({ conversation: "default", credential: () => "c", review: null }, (_, now) => void seen.push(now));
+  say({ type: "ui_state_snapshot", seq: 4, run: "running", state: { items } });
+  say({ type: "retrying", reason: "The model is busy", seconds: 3.6, attempt: 2, attempts: 6 });
+  say({ type: "answering", text: "Hel" });
+  say({ type: "run_status", run: "sleeping" });
+  expect(seen.slice(1)).toEqual([
+    { run: "running", writing: "", waiting: "The model is busy. Trying again in 4 s, 2 of 6" },
+    { run: "running", writing: "Hel", waiting: "" },
+    { run: "sleeping", writing: "Hel", waiting: "" },
+  ]);
 });
 
 test("a waiting call leads to where it is answered", () => {

@@ -113,7 +113,7 @@ test("a page that may only read has a footer instead of the field, and what the 
   const opened = await open({
     footer,
     follow: (changed, problem) => {
-      changed(new Map([["1", [Object.assign(document.createElement("li"), { textContent: "called a tool" })]]]), "running");
+      changed(new Map([["1", [Object.assign(document.createElement("li"), { textContent: "called a tool" })]]]), { run: "running", writing: "Half a", waiting: "" });
       problem("No timeline.");
       return () => (stopped += 10);
     },

@@ -64,6 +64,19 @@ describe("the log", () => {
   });
 });
 
+describe("a message that the agent is writing", () => {
+  test("stands at the end, is no message for screen readers, and gives way to the whole one", () => {
+    show(merged(empty, [message("1")]));
+    view.showActivity(new Map(), "Half of **an**");
+    const writing = view.element.querySelector(".chat-writing");
+    expect([texts(), writing?.getAttribute("aria-hidden")]).toEqual([["text 1", "Half of an"], "true"]);
+    show(merged(empty, [message("1"), { ...message("2"), author: "assistant", content: "Half of **an** answer" }]));
+    expect(view.element.querySelector(".chat-writing")).toBe(null);
+    view.showActivity(new Map(), "");
+    expect(texts()).toHaveLength(2);
+  });
+});
+
 describe("scrolling", () => {
   const place = (height: number): void => void Object.defineProperties(view.element, { scrollHeight: { value: height, configurable: true }, clientHeight: { value: 100, configurable: true } });
 

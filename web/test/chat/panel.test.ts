@@ -15,6 +15,7 @@ beforeEach(() => {
   vi.stubGlobal("fetch", (path: string) => {
     if (path === "/person-url") return url === "unknown" ? Promise.reject(new TypeError("no")) : Promise.resolve(Response.json({ url }));
     if (path === "/approvals") return Promise.resolve(Response.json({ approvals: [approval()] }));
+    if (path === "/inbox") return Promise.resolve(Response.json({ questions: [{ id: "q1", kind: "permission", agent: "Codex" }] }));
     if (path.startsWith("/chat/messages")) return Promise.resolve(Response.json({ messages: [], has_earlier: false }));
     return new Promise(() => undefined);
   });
@@ -36,7 +37,8 @@ test("the panel opens with a link to the person's page, and Escape closes it and
 
 test("waiting calls are shown without a way to answer them", async () => {
   toggle();
-  await vi.waitFor(() => expect(element(".chat-waiting h2").textContent).toBe("1 call waits for your answer"));
+  await vi.waitFor(() => expect(element(".chat-waiting h2").textContent).toBe("2 questions wait for your answer"));
+  expect(element(".chat-waiting li:last-child").textContent).toBe("Codex asks for your permission");
   expect(document.querySelector(".chat-waiting button")).toBeNull();
   toggle();
 });

@@ -16,6 +16,14 @@ test("a running agent can be stopped and a stopped one continued", async () => {
   expect([asked, bar.element.hidden]).toEqual([["abort", "resume"], true]);
 });
 
+test("a request to the model that is sent again is counted instead of the state", () => {
+  const bar = runBar(() => Promise.resolve(), () => undefined);
+  bar.show("running", "The model is busy. Trying again in 4 s, 2 of 6");
+  expect(bar.element.textContent).toBe("The model is busy. Trying again in 4 s, 2 of 6Stop");
+  bar.show("aborted", "The model is busy. Trying again in 4 s, 2 of 6");
+  expect(bar.element.textContent).toBe("StoppedContinue");
+});
+
 test("a page that may only read shows the state alone", () => {
   const bar = runBar(undefined, () => undefined);
   bar.show("awaiting_approval");

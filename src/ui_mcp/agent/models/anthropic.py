@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from ui_mcp.agent.model import (
+    ArgumentDelta,
     AssistantMessage,
     Message,
     ModelEvent,
@@ -187,7 +188,9 @@ class _Answer:
             case "signature_delta":
                 block.signature += text(delta.get("signature"), "a signature")
             case "input_json_delta":
-                block.text += text(delta.get("partial_json"), "arguments")
+                added = text(delta.get("partial_json"), "arguments")
+                block.text += added
+                return (ArgumentDelta(text(block.start.get("name"), "a name"), added),)
         return ()
 
     def _end(self, block: _Block) -> Iterable[ModelEvent]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from ui_mcp.agent.model import (
+    ArgumentDelta,
     AssistantMessage,
     Message,
     ModelEvent,
@@ -179,9 +180,8 @@ class _Answer:
             events.append(ReasoningDelta(str(thought)))
         if said := prose(delta.get("content"), "content"):
             events.append(TextDelta(said))
-        for piece in listed(delta.get("tool_calls"), "tool_calls"):
-            self._merge(record(piece, "a tool call"))
-        return events
+        pieces = listed(delta.get("tool_calls"), "tool_calls")
+        return [*events, *(self._merge(record(piece, "a tool call")) for piece in pieces)]
 
     def finish(self) -> list[ModelEvent]:
         uses: list[ModelEvent] = []
@@ -190,13 +190,15 @@ class _Answer:
             uses.append(ToolUse(call.id or f"call_{token_hex(8)}", call.name, arguments, problem))
         return [*uses, Stop("tool_calls" if uses else self.reason)]
 
-    def _merge(self, piece: JsonObject) -> None:
+    def _merge(self, piece: JsonObject) -> ArgumentDelta:
         function = record(piece.get("function"), "a function")
         call = self._call_for(piece, function)
         call.id = text(piece.get("id"), "the id of a call") or call.id
         call.name = text(function.get("name"), "the name of a call") or call.name
         arguments = function.get("arguments")
-        call.arguments += arguments if isinstance(arguments, str) else dumps(arguments) if arguments else ""
+        added = arguments if isinstance(arguments, str) else dumps(arguments) if arguments else ""
+        call.arguments += added
+        return ArgumentDelta(call.name, added)
 
     def _call_for(self, piece: JsonObject, function: JsonObject) -> _PartialCall:
         if piece.get("index") is None:
