@@ -71,15 +71,21 @@ def stored() -> list[Claim]:
 
 def write(claims: list[Claim]) -> None:
     """Store the figures, and write the page and its charts."""
-    date, where = time.strftime("%Y-%m-%d"), machine()
-    run = {"date": date, "machine": where, "claims": [asdict(claim) for claim in claims]}
+    run = {"date": time.strftime("%Y-%m-%d"), "machine": machine(), "claims": [asdict(claim) for claim in claims]}
     STORED.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(page(date, where, claims), encoding="utf-8")
     CHARTS.mkdir(parents=True, exist_ok=True)
-    for area in AREAS:
-        ours = [claim for claim in claims if claim.benchmark.startswith(area) and (claim.at_most or claim.at_least)]
-        if ours:
-            (CHARTS / f"{area}.svg").write_text(chart(ours), encoding="utf-8")
+    for file, text in generated().items():
+        file.write_text(text, encoding="utf-8")
+
+
+def generated() -> dict[Path, str]:
+    """Return the page and its charts, made of the stored figures."""
+    run = json.loads(STORED.read_text(encoding="utf-8"))
+    claims = [Claim(**entry) for entry in run["claims"]]
+    barred = [claim for claim in claims if claim.at_most or claim.at_least]
+    areas = {area: [claim for claim in barred if claim.benchmark.startswith(area)] for area in AREAS}
+    charts = {CHARTS / f"{area}.svg": chart(ours) for area, ours in areas.items() if ours}
+    return {PAGE: page(run["date"], run["machine"], claims), **charts}
 
 
 def machine() -> str:

@@ -75,7 +75,7 @@ def _section(area: str, title: str, claims: Sequence[Claim]) -> Iterator[str]:
         if claim.benchmark != benchmark:
             benchmark = claim.benchmark
             yield f"\n**`benchmarks/{benchmark}.py`**: {_claimed(benchmark)}\n"
-            yield "| figure | measured | bar | |\n|---|---:|---:|---|"
+            yield "| figure | measured | bar | result |\n|---|---:|---:|---|"
         yield f"| {claim.name} | {claim.value:.3g} | {_bar(claim)} | {_mark(claim)} |"
     yield ""
 
@@ -106,13 +106,16 @@ def chart(claims: Sequence[Claim]) -> str:
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="figures against bars">
 <style>
-text {{ font: 12px system-ui, sans-serif; fill: #333 }} .ok {{ fill: #2a9d6f }} .no {{ fill: #d1495b }}
-.bar {{ stroke: #888; stroke-dasharray: 3 3 }}
-@media (prefers-color-scheme: dark) {{ text {{ fill: #ddd }} }}
+.chart text {{ font: 12px system-ui, sans-serif; fill: var(--ink, #333) }}
+.chart .ok {{ fill: #2a9d6f }} .chart .no {{ fill: #d1495b }}
+.chart .bar {{ stroke: #888; stroke-dasharray: 3 3 }}
+@media (prefers-color-scheme: dark) {{ .chart text {{ fill: var(--ink, #ddd) }} }}
 </style>
+<g class="chart">
 <line class="bar" x1="{limit:.0f}" x2="{limit:.0f}" y1="20" y2="{height}"/>
 <text x="{limit:.0f}" y="14" text-anchor="middle">the bar</text>
 {rows}
+</g>
 </svg>
 """
 

@@ -33,6 +33,8 @@ HEADER = """\
 PYTHONS = ("3.11", "3.12", "3.13")
 TOOLS = ("pip-audit", "pyinstaller", "uv")
 """Installed by scripts/audit.py, scripts/release.py and tests into separate environments."""
+WITHOUT_WHEELS = ("forbiddenfruit",)
+"""Published as sources alone and built here, because pip resolves for other platforms from wheels only."""
 TAGS = {
     "linux": (
         *(f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)),
@@ -150,7 +152,7 @@ def require_wheels(wanted: list[Requirement], known: Metadata) -> None:
         f"{name} {known[name]['version']} (Python {environment['python_version']}, {environment['sys_platform']})"
         for environment in environments()
         if environment["python_version"] in {PYTHONS[0], PYTHONS[-1]}
-        for name in {canonicalize_name(one.name) for one in needed(wanted, known, environment)}
+        for name in {canonicalize_name(one.name) for one in needed(wanted, known, environment)} - set(WITHOUT_WHEELS)
         if not wheels[name] & accepted_tags(environment)
     }
     if missing:
@@ -179,15 +181,17 @@ def _report(requirements: list[str], python: str) -> dict[str, Mapping[str, Any]
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder) / "requirements.txt", Path(folder) / "report.json"
         listed.write_text("\n".join(requirements), encoding="utf-8")
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        subprocess.run([*pip, "wheel", "--quiet", "--no-deps", f"--wheel-dir={folder}", *WITHOUT_WHEELS], check=True)
         accepted = [
+            f"--find-links={folder}",
             "--only-binary=:all:",
             f"--python-version={python}",
             *(f"--platform={one}" for one in PIP_PLATFORMS),
         ]
         command = [
-            sys.executable, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check",
-            "--dry-run", "--ignore-installed", f"--target={folder}/none", f"--report={report}",
-            *accepted, "--requirement", str(listed),
+            *pip, "install", "--progress-bar=off", "--dry-run", "--ignore-installed",
+            f"--target={folder}/none", f"--report={report}", *accepted, "--requirement", str(listed),
         ]  # fmt: skip
         if subprocess.run(command, check=False, stdout=sys.stderr).returncode:
             raise LockError(f"pip found no versions that fit together for Python {python}")

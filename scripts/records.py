@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPTS = ("elements", "wire", "contract", "tool_list", "settings", "reference", "surface")
+SCRIPTS = ("elements", "wire", "contract", "tool_list", "settings", "reference", "bench", "surface")
 """In the order of writing: servers import the constants and answer with the recorded tools."""
 SHOWN_LINES = 40
 

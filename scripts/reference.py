@@ -1,7 +1,12 @@
-"""Generates docs/reference/: tools and resources as a client sees them, and every error with its code."""
+"""Generates docs/reference/ and docs/gallery.md from the code.
+
+Tools and resources are as a client sees them; then every error with its code, the guides that agents read, with
+pictures of the elements, and the example apps as their READMEs describe them.
+"""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,21 +17,65 @@ from typing import Any
 import anyio
 
 from ui_mcp import errors
+from ui_mcp.app.commands.demo import BEST_FIRST
 from ui_mcp.chat.identity import ROLES, AccessTokens
 from ui_mcp.chat.service import open_store
 from ui_mcp.workspace import BUNDLE, CHAT_FILE, DEFAULT_DIR
 
-FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
+GALLERY = ROOT / "docs" / "gallery.md"
 SERVERS = {
     "`ui-mcp mcp`, `ui-mcp serve`": ["ui_mcp", "mcp"],
     "`ui-mcp chat --face human`": ["ui_mcp", "chat", "--face", "human"],
 }
 NOTE = "Generated from the code by `scripts/reference.py`; `make docs` updates it.\n"
-GUIDES = {"attributes.md": "viewdefs.md", "components.md": "components.md", "lua.md": "lua.md"}
+GUIDES = {
+    "attributes.md": "viewdefs.md",
+    "components.md": "components.md",
+    "cookbook.md": "cookbook.md",
+    "lua.md": "lua.md",
+}
+SHOWN = """\
+# Gallery
+
+Example apps that come with ui-mcp. `ui-mcp demo NAME` opens one in a temporary directory, where you can edit it and
+watch the page change; `ui-mcp demo` without a name is a tour. Each is a few files of Lua and HTML, written with nothing
+but the [guides](reference/components.md) that your agent has too.
+
+<div class="grid cards" markdown>
+"""
 
 
 def generated() -> dict[Path, str]:
-    return {FOLDER / name: text.rstrip() + "\n" for name, text in pages().items()}
+    return {FOLDER / name: text.rstrip() + "\n" for name, text in pages().items()} | {GALLERY: gallery()}
+
+
+def gallery() -> str:
+    """Return the page of the example apps."""
+    return "\n".join([SHOWN, *(card(name) for name in BEST_FIRST), "</div>\n"])
+
+
+def card(name: str) -> str:
+    """Return one example: its pictures, its title and the first paragraph of its README."""
+    title, about = (ROOT / "examples" / name / "README.md").read_text("utf-8").split("\n\n")[:2]
+    pictures = both_themes(f"../examples/{name}/preview", title.removeprefix("# "))
+    return f"- {pictures}\n\n    **{title.removeprefix('# ')}** `ui-mcp demo {name}`\n\n    {' '.join(about.split())}\n"
+
+
+def both_themes(path: str, alternative: str) -> str:
+    """Return a picture for each theme; GitHub and the site show the one that fits."""
+    return " ".join(f"![{alternative}]({path}-{theme}.webp#gh-{theme}-mode-only)" for theme in ("light", "dark"))
+
+
+def pictured(guide: str) -> str:
+    """Add the picture of each element below its heading."""
+    return re.sub(
+        r"^## (ui-\w+)\n",
+        lambda found: f"{found[0]}\n{both_themes(f'../images/elements/{found[1]}', found[1])}\n",
+        guide,
+        flags=re.MULTILINE,
+    )
 
 
 def pages() -> dict[str, str]:
@@ -35,7 +84,7 @@ def pages() -> dict[str, str]:
         "tools.md": "\n".join(tools(asked)),
         "resources.md": "\n".join(resources(asked)),
         "errors.md": "\n".join(codes()),
-        **{name: (BUNDLE / "base/resources" / guide).read_text("utf-8") for name, guide in GUIDES.items()},
+        **{name: pictured((BUNDLE / "base/resources" / guide).read_text("utf-8")) for name, guide in GUIDES.items()},
     }
 
 

@@ -9,7 +9,8 @@ import pytest
 from docs.blocks import ANSWERED, PAGES, ROOT, Block, blocks, every
 
 TESTS = Path(__file__).parents[1]
-SOURCES = [*sorted(TESTS.glob("docs/test_*.py")), TESTS / "e2e/introspect_loop/test_loop.py"]
+BROWSER = ("introspect_loop/test_loop.py", "pointing/test_pointing.py")
+SOURCES = [*sorted(TESTS.glob("docs/test_*.py")), *(TESTS / "e2e" / file for file in BROWSER)]
 
 
 def journey_of(page: Path) -> Path:

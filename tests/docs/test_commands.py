@@ -5,6 +5,7 @@ import os
 import re
 import sqlite3
 import subprocess
+from configparser import ConfigParser
 from pathlib import Path
 
 from agreeing import agree, agree_to_gateway
@@ -136,6 +137,17 @@ def test_the_tunnel_forwards_the_ports_we_listen_on(block: Block, terminal: Term
     [line] = block.commands
 
     assert terminal.run(line) == "Would forward\n"
+
+
+@together("started", block("docs/howto/deploy.md", "ExecStart"))
+def test_the_unit_of_the_service_starts_a_server(given: tuple[Block], terminal: Terminal) -> None:
+    unit = ConfigParser()
+    unit.optionxform = str  # type: ignore[method-assign, assignment]
+    unit.read_string(given[0].code)
+    assert unit["Service"]["WorkingDirectory"] == "/path/to/project"
+
+    with terminal.serving(unit["Service"]["ExecStart"]) as (ui, *_):
+        assert get(ui, follow_redirects=True).status_code == 200
 
 
 @together("started", block("README.md", "make run"))

@@ -14,7 +14,12 @@ FOLDERS = (ROOT, ROOT / "src", PACKAGE, PACKAGE / "gateway", PACKAGE / "introspe
 """What paths in the documents are relative to."""
 ELSEWHERE = frozenset({"apps", "config", "html", "log", "lua", "nlui", "storage", "viewdefs"})
 """Folders of a user's project."""
-METHODS = frozenset({"notifications/resources/updated", "tools/call", "tools/list"})
+METHODS = frozenset(
+    {
+        "notifications/resources/updated", "subscriptions/listen", "tasks/cancel", "tasks/get", "tasks/update",
+        "tools/call", "tools/list",
+    }
+)  # fmt: skip
 DOTTED = re.compile(r"\bui_mcp((?:\.\w+)+)")
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[a-z]\w*(?:/[\w*]+)+(?:\.\w+)*")

@@ -1,0 +1,73 @@
+"""mkdocs hooks: what the pages in docs/ lack as files, so that they read well on GitHub too, and the site has.
+
+- Links to files outside docs/ become plain text, because the site contains only docs/.
+- The sections between `<!-- tabs -->` and `<!-- end of tabs -->` become tabs.
+- Our drawings become part of the page, so that they follow its theme.
+- Pictures of the examples and the typeface come from where the product has them.
+"""
+
+import re
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = re.compile(
+    r"\[([^\]]+)\]\((?:\.\./)+"
+    r"(?:contracts|ARCHITECTURE|CONTRIBUTING|CHANGELOG|README|SECURITY|src|examples|tests|benchmarks|requirements)"
+    r"(?![^)]*\.webp)[^)]*\)"
+)
+PREVIEW = re.compile(r"\.\./examples/([\w-]+)/preview-")
+TABS = re.compile(r"<!-- tabs -->\n(.*?)<!-- end of tabs -->\n", re.DOTALL)
+DRAWING = re.compile(r"!\[([^\]]*)\]\(([\w/.-]+\.svg)\)")
+HOME = "index.md"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the typeface and the pictures of the examples."""
+    [typeface] = (ROOT / "src/ui_mcp/bundle/web/look").glob("inter-latin-????????.woff2")
+    added = {"assets/inter.woff2": typeface}
+    for picture in ROOT.glob("examples/*/preview-*.webp"):
+        added[f"images/examples/{picture.parent.name}/{picture.name}"] = picture
+    for name, source in added.items():
+        files.append(File.generated(config, name, abs_src_path=str(source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Return the page as the site shows it."""
+    if page.file.src_uri == HOME:
+        page.meta["hide"] = ["navigation", "toc"]
+    text = OUTSIDE.sub(r"\1", markdown)
+    text = PREVIEW.sub(r"images/examples/\1/preview-", text)
+    text = TABS.sub(lambda found: tabs(found[1]), text)
+    here = Path(page.file.abs_src_path or "").parent
+    return DRAWING.sub(lambda found: drawing(here / found[2], found[1]), text)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Make cells of empty table headings, which screen readers would announce as headings without a name."""
+    return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the dialog of the search, which the theme leaves without a name."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
+def tabs(sections: str) -> str:
+    """Turn sections, each with a heading of the second level, into tabs."""
+    parts = re.split(r"^## (.+)\n", sections, flags=re.MULTILINE)[1:]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return "".join(f'=== "{title}"\n\n{indent(text.strip(), "    ")}\n\n' for title, text in pairs)
+
+
+def drawing(file: Path, alternative: str) -> str:
+    """Return an SVG file as an element of the page, without blank lines, which would end it in Markdown."""
+    svg = re.sub(r"\n\s*\n", "\n", file.read_text(encoding="utf-8")).strip()
+    named = re.sub(r'aria-label="[^"]*"', "", svg, count=1).replace("<svg ", f'<svg aria-label="{alternative}" ', 1)
+    return f'<div class="drawing" tabindex="0" role="group" aria-label="Drawing">{named}</div>'
