@@ -119,6 +119,9 @@ class Page:
             self.told.append(value)
         elif kind == "viewlist" and "window" in text:
             node.values[position] = self._value(kind, value)
+        elif kind == "viewlist" and isinstance(value, dict):
+            at, removed, added = value["splice"]
+            node.values[position][at + 1 : at + 1 + removed] = [None] * added
         elif kind == "viewlist":
             rows = node.values[position] or ["rows"]
             node.values[position] = (rows + [None] * value)[: value + 1]

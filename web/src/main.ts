@@ -4,6 +4,7 @@ import { loadComponents } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
 import { PAST } from "./history/keys";
 import { askWithFirstClick } from "./page/desktop_notification";
+import { offerPointing } from "./page/pointing";
 import { whenShown } from "./page/shown";
 import { showDuplicate } from "./page/status_pages";
 import { pageId, sessionOf } from "./session";
@@ -50,6 +51,7 @@ function openHere(guard: TabGuard | null): void {
     offerChat((poll) => whenShown(root, poll)); // the person's own page, which frames this one, has a chat already
   } else {
     followParent();
+    offerPointing();
   }
   start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}?page=${pageId()}`), probe, define: loadComponents, addressed: true });
 }

@@ -73,12 +73,21 @@ export interface Window {
   rows: Json[];
 }
 
+/** A run of rows taken out of a list or put in; those that were put in follow. */
+export interface Splice {
+  splice: [at: number, removed: number, added: number];
+}
+
 export function isInlineView(value: Json | undefined): value is InlineView & Json[] {
   return Array.isArray(value) && value.length >= 2 && typeof value[0] === "number";
 }
 
 export function isWindow(value: Json | undefined): value is Window & { [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value) && "rows" in value;
+}
+
+export function isSplice(value: Json | undefined): value is Splice & { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && "splice" in value;
 }
 
 /** Split a frame into its parts: one message, an array of them, or one short update. */

@@ -6,6 +6,7 @@ import { HistoryRequests } from "./history/requests";
 import { addresses } from "./page/address";
 import { banner } from "./page/banner";
 import { notify, removeNotice } from "./page/notices";
+import { Press } from "./page/press";
 import { showEnded } from "./page/status_pages";
 import { errorTips } from "./page/tip";
 import { unsaved } from "./page/unsaved";
@@ -81,14 +82,16 @@ export function start({ root, dial, probe, define, addressed = false }: StartOpt
       }
     },
   });
+  const press = new Press((frame) => app.receive(frame));
   const connection: Connection = connect(
     dial,
     {
       opened(requested) {
         unsavedMark.reset(requested ? 1 : 0);
+        press.reset();
         app.opened(requested);
       },
-      frame: (text) => (isQuery(text) ? void answerQuery(text, (frame) => connection.send(frame)) : app.receive(text)),
+      frame: (text) => (isQuery(text) ? void answerQuery(text, (frame) => connection.send(frame)) : press.receive(text)),
       status(status, reason) {
         showStatus(status);
         if (status === "lost") {

@@ -4,7 +4,7 @@ import json  # `ui_mcp.jsontypes` would import thirty more modules into the work
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from os.path import isdir, isfile, join, realpath, relpath
+from os.path import getmtime, isdir, isfile, join, realpath, relpath
 
 from ui_mcp.lua_runtime.files import without_shebang
 from ui_mcp.lua_runtime.permissions import Permissions, Refusal, inside
@@ -58,7 +58,7 @@ class Modules:
         return "\n".join(path for path in found if isfile(path)).encode()
 
     def app_list(self) -> object:
-        """Return JSON of every app that can be displayed: name, and title and first paragraph of its README."""
+        """Return JSON of every app to display: name, title and first paragraph of its README, time of change."""
         folder = join(self._base, "apps")
         names = sorted(os.listdir(folder)) if isdir(folder) else []
         found = [self._described(folder, name) for name in names if isfile(join(folder, name, "app.lua"))]
@@ -86,7 +86,7 @@ class Modules:
         real = realpath(path)
         return real.encode(), relpath(path, self._base).encode()
 
-    def _described(self, folder: str, name: str) -> dict[str, str]:
+    def _described(self, folder: str, name: str) -> dict[str, str | float]:
         """Return name, title and first paragraph of an app's README; without one, derive the title from the name."""
         title, about = name.replace("-", " ").replace("_", " ").capitalize(), ""
         for readme in ("README.md", "requirements.md"):
@@ -103,7 +103,14 @@ class Modules:
                 title = heading[2:].strip()
                 about = " ".join(rest.strip().partition("\n\n")[0].split())
                 break
-        return {"name": name, "title": title, "about": about}
+        return {"name": name, "title": title, "about": about, "changed": _changed(join(folder, name, "app.lua"))}
+
+
+def _changed(path: str) -> float:
+    try:
+        return getmtime(path)
+    except OSError:  # removed a moment ago
+        return 0.0
 
 
 def run_command(

@@ -112,3 +112,21 @@ def test_an_app_has_an_icon(apps: Server) -> None:
     own = httpx2.get(f"{apps.url}/app/notes/favicon.svg", timeout=60)
     assert own.text == "<svg xmlns='http://www.w3.org/2000/svg'/>"
     assert "sandbox" in own.headers["content-security-policy"]
+
+
+@pytest.mark.covers("UI-SHELL-10")
+def test_the_menu_opens_in_one_tab_and_lists_what_was_opened_last_first(
+    apps: Server, page: Page, context: BrowserContext
+) -> None:
+    page.goto(f"{apps.url}/app/counter")
+    expect(page.locator("#count")).to_be_visible()
+    other = context.new_page()
+    other.goto(f"{apps.url}/app/notes")
+    expect(other.locator("#open")).to_be_attached()
+    apps.call("ui_run", code="mcp.opened = { notes = os.time() + 100 }")
+
+    page.locator(".shell-brand").click()
+
+    expect(page.locator(".shell-app-item").first).to_contain_text("My notes")
+    expect(other.locator(".shell-menu")).to_be_hidden()
+    expect(other.locator(".shell-brand")).to_have_attribute("aria-expanded", "false")

@@ -122,7 +122,7 @@ function oracle() return show(app, nil, "") end
 
 
 def expected(node: Any, before: Any) -> Any:
-    """Turn the oracle's answer into the page's form; a raising binding keeps what `before` showed."""
+    """Turn the oracle's answer into the page's form."""
     if not node or "key" not in node:
         return None
     old = before if before and before[0] == node["key"] else [None, [], {}]
@@ -132,7 +132,7 @@ def expected(node: Any, before: Any) -> Any:
     for position, (entry, was) in enumerate(zip(node["values"], olds, strict=True)):
         if "raised" in entry:
             errors[position] = entry["raised"]
-            values.append(was)
+            values.append(KEPT)
         elif "wrapped" in entry:
             values.append(wrapped(entry["wrapped"], was))
         elif "rows" in entry:
@@ -160,8 +160,21 @@ def wrapped(entry: Any, was: Any) -> list[Any]:
     return ["lua.ViewList.DEFAULT", [["rows", *inner]], {}]
 
 
+KEPT = "<what it showed before>"
+
+
 def normal(tree: Any) -> Any:
-    """References have numbers and errors have words the oracle cannot know."""
+    """References have numbers, errors have words, and a raising binding keeps a value that the oracle cannot know.
+
+    A row keeps it when other rows are put in or taken out before it.
+    """
+    if isinstance(tree, list) and len(tree) == 3 and isinstance(tree[2], dict) and isinstance(tree[1], list):
+        key, values, errors = tree
+        return [
+            key,
+            [KEPT if at in errors else normal(value) for at, value in enumerate(values)],
+            dict.fromkeys(errors),
+        ]
     if isinstance(tree, dict) and set(tree) == {"obj"}:
         return "<object>"
     if isinstance(tree, list):

@@ -119,6 +119,14 @@ def test_csv_goes_out_and_in_with_the_types_of_the_fields(tmp_path: Path) -> Non
 
 
 @pytest.mark.covers("UI-STORE-3")
+def test_headings_as_people_write_them_are_the_fields_of_the_type(tmp_path: Path) -> None:
+    bench = started(tmp_path)
+    bench.run(f"expenses.items:import('csv', {json.dumps('Title,AMOUNT,Note' + chr(10) + 'Milk,3,cold' + chr(10))})")
+
+    assert bench.run("local e = expenses.items[1] return {e.title, e.amount, e.Note}") == ["Milk", 3, "cold"]
+
+
+@pytest.mark.covers("UI-STORE-3")
 def test_json_goes_out_and_in(tmp_path: Path) -> None:
     bench = started(tmp_path)
     bench.run("expenses.items[1] = Expense:new({title = 'ä', amount = 2})")

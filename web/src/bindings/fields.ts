@@ -18,6 +18,10 @@ interface Valued extends Element {
   value: unknown;
 }
 
+interface Early extends Element {
+  early?: unknown[];
+}
+
 interface Checked extends Element {
   checked?: boolean;
   value: string;
@@ -73,10 +77,18 @@ const SL_CHANGE = property(["sl-change"], ["sl-input"], true);
 const CUSTOM = property(["change"], ["input"]);
 const SILENT = property([], []);
 
-/** Our own elements; they may be defined only after the value was written, so nothing is read from them before. */
+/**
+ * Our own elements; they may be loaded only after values were written, so nothing is read from them before. All values
+ * are kept for them, because one may only add to the one before it.
+ */
 const ELEMENT: Field = {
   ...property(["change"], ["input"], true),
-  write: (element, value) => void ((element as Valued).value = value),
+  write(element, value) {
+    if (customElements.get(element.localName) === undefined) {
+      ((element as Early).early ??= []).push(value);
+    }
+    (element as Valued).value = value;
+  },
 };
 
 const SL_NUMBER: Field = { ...SL_CHANGE, write: (element, value) => void ((element as Valued).value = Number(value ?? 0)) };

@@ -22,11 +22,7 @@ export abstract class UiElement extends HTMLElement {
   }
 
   connectedCallback(): void {
-    if (Object.hasOwn(this, "value")) {
-      const early: unknown = this.value;
-      delete (this as { value?: unknown }).value;
-      this.value = early;
-    }
+    this.takeEarly();
     this.observer.observe(this, { attributes: true, childList: true, subtree: true, characterData: true });
     this.configure();
   }
@@ -41,6 +37,18 @@ export abstract class UiElement extends HTMLElement {
 
   set value(next: unknown) {
     this.received(next);
+  }
+
+  /** Take the values that were written before the element was loaded: bindings keep all of them, scripts the last. */
+  private takeEarly(): void {
+    if (!Object.hasOwn(this, "value")) {
+      return;
+    }
+    const before = this as { value?: unknown; early?: unknown[] };
+    const values = before.early ?? [before.value];
+    delete before.value;
+    delete before.early;
+    values.forEach((value) => (this.value = value));
   }
 
   /** Attributes or children have changed. */

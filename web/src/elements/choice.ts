@@ -164,7 +164,7 @@ export abstract class Choice extends FieldElement {
     this.active = this.custom ? -1 : 0;
     this.open();
     this.drawOptions();
-    this.live.textContent = `${this.shown.length} choices`;
+    this.live.textContent = `${this.shown.length} ${this.shown.length === 1 ? "choice" : "choices"}`;
   }
 
   private clicked(event: Event): void {

@@ -84,6 +84,11 @@ export abstract class FieldElement extends UiElement {
     this.refused = "";
   }
 
+  /** Send the form around it, as Enter does from a field of the browser's own. */
+  protected submit(): void {
+    this.internals.form?.requestSubmit();
+  }
+
   private refused = "";
 
   private judge(): void {
@@ -91,7 +96,8 @@ export abstract class FieldElement extends UiElement {
     const said = this.option("error");
     const problem = said || (this.touched ? own : "");
     this.internals.setFormValue(typeof this.value === "string" ? this.value : JSON.stringify(this.value ?? ""));
-    this.internals.setValidity(own || said ? { customError: true } : {}, own || said || undefined, this.control);
+    // What the app says is about the value before: it must not keep a form with a corrected one from being sent.
+    this.internals.setValidity(own ? { customError: true } : {}, own || undefined, this.control);
     if (this.problem.textContent !== problem) {
       this.problem.textContent = problem;
     }

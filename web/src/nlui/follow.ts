@@ -11,10 +11,16 @@ export type Frame =
   | { readonly type: "ui_state_delta"; readonly seq: number; readonly ops: readonly Op[] }
   | { readonly type: "run_status"; readonly run: string }
   | { readonly type: "assistant_delta"; readonly text: string }
+  | { readonly type: "answering"; readonly text: string }
   | { readonly type: "usage"; readonly input_tokens: number; readonly output_tokens: number }
   | { readonly type: "retrying"; readonly reason: string; readonly seconds: number; readonly attempt: number; readonly attempts: number }
   | { readonly type: "error"; readonly message: string }
   | { readonly type: "heartbeat" };
+
+/** Say that a request to the model is sent again. */
+export function retryText({ reason, seconds, attempt, attempts }: Extract<Frame, { readonly type: "retrying" }>): string {
+  return `${reason}. Trying again in ${String(Math.max(1, Math.round(seconds)))} s, ${String(attempt)} of ${String(attempts)}`;
+}
 
 export interface FollowOptions {
   readonly id: string;

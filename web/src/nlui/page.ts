@@ -10,7 +10,7 @@ import { api, person, sendMessage } from "./api";
 import { appPanel, calledBy } from "./app_panel";
 import { button, make } from "./dom";
 import { find } from "./find";
-import { follow, type Frame } from "./follow";
+import { follow, type Frame, retryText } from "./follow";
 import { log } from "./log";
 import { sidebar } from "./sidebar";
 import { type Item, Timeline } from "./state";
@@ -122,7 +122,7 @@ function onFrame(frame: Frame): void {
       typed += frame.text;
       break;
     case "retrying":
-      showStatus(`${frame.reason}. Trying again in ${String(Math.max(1, Math.round(frame.seconds)))} s, ${String(frame.attempt)} of ${String(frame.attempts)}`);
+      showStatus(retryText(frame));
       return;
     case "usage":
       panel.showUsage(frame.input_tokens, frame.output_tokens);

@@ -1,5 +1,5 @@
 /** A `ui-viewlist` element: a placeholder for each row, or a window of rows between two spacers. */
-import { isInlineView, isWindow, type InlineView, type Json, type Window } from "../protocol";
+import { isInlineView, isSplice, isWindow, type InlineView, type Json, type Window } from "../protocol";
 import type { BoundElement } from "./bound_element";
 import type { PageContext } from "./page_context";
 import { bindAndRun } from "./scripts";
@@ -48,11 +48,13 @@ export class List {
     host.bind(values, kept);
   }
 
-  /** Apply a new length or a new window. */
+  /** Apply a new length, a splice or a new window. */
   write(value: Json): void {
     this.host.clearError(this.position);
     if (isWindow(value)) {
       this.showWindow(value);
+    } else if (isSplice(value)) {
+      this.splice(...value.splice);
     } else {
       this.resize(typeof value === "number" ? value : 0);
     }
@@ -104,6 +106,16 @@ export class List {
       const row = this.newRow();
       this.rows.push(row);
       this.host.element.append(...row.nodes());
+    }
+  }
+
+  private splice(at: number, removed: number, added: number): void {
+    this.rows.splice(at, removed).forEach((row) => row.remove());
+    const before = this.rows[at]?.nodes()[0] ?? null;
+    const fresh = Array.from({ length: added }, () => this.newRow());
+    this.rows.splice(at, 0, ...fresh);
+    for (const node of fresh.flatMap((row) => row.nodes())) {
+      this.host.element.insertBefore(node, before);
     }
   }
 

@@ -23,6 +23,18 @@ describe("a list", () => {
     say([1, 0, 1]);
     expect(rows()).toEqual(["one"]);
   });
+
+  test("takes rows out and puts rows in between and keeps the elements of the others", () => {
+    const { say, show } = openApp({ "A.DEFAULT": LIST, "R.DEFAULT": ROW });
+    show(1, "A.DEFAULT", [[[2, "R.DEFAULT", ["one"]], [3, 0, ["two"]], [4, 0, ["three"]]]]);
+    const last = element("ul").lastElementChild;
+    say([1, 0, { splice: [0, 2, 0] }]);
+    expect(rows()).toEqual(["three"]);
+    say([1, 0, { splice: [0, 0, 1] }]);
+    show(5, "R.DEFAULT", ["new"], { parent: 1, slot: 0, index: 0 });
+    expect(rows()).toEqual(["new", "three"]);
+    expect(element("ul").lastElementChild).toBe(last);
+  });
 });
 
 describe("a windowed list", () => {

@@ -69,7 +69,7 @@ local function entry_text(entry, page)
   if entry.view then
     local s = entry.view
     if page.views[s[NUMBER]] ~= s or not s[UNSENT] then return nil end
-    return message(s[NUMBER], s[PARENT] and s[PARENT][NUMBER] or 0, s[POSITION], s[ROW], s[SHAPE].key, values_json(s))
+    return message(s[NUMBER], s[PARENT] and s[PARENT][NUMBER] or 0, s[POSITION], entry.row or s[ROW], s[SHAPE].key, values_json(s))
   end
   if entry.window then
     local s = entry.window

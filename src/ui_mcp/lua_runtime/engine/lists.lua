@@ -7,6 +7,7 @@ local floor, min, max = math.floor, math.min, math.max
 local type_of, only_numbers = E.type_of, E.only_numbers
 local record = E.view_record
 local SHAPE, NUMBER, UNSENT = record.SHAPE, record.NUMBER, record.UNSENT
+local OBJECT, ROW, RARE = record.OBJECT, record.ROW, record.RARE
 
 local lists = {}
 E.lists = lists
@@ -51,11 +52,16 @@ local function drop_row(rows, i)
   rows[i], rows.elements[i] = nil, nil
 end
 
--- Queue the length, then every row that has a new view.
+-- Queue the length or the splice, then every row that has a new view.
 local function announce(s, b, length, fresh)
   if s[UNSENT] then return end
   views.push(b.level, "[" .. s[NUMBER] .. "," .. b.pos .. "," .. length .. "]")
   for i = 1, #fresh do views.push(b.level, fresh[i]) end
+end
+
+-- The index is that of now: what is queued after it may be a splice that moves the row.
+local function row_message(s, b, rows, i)
+  return rows[i] and { view = rows[i], row = i - 1 } or { empty = s, pos = b.pos, row = i - 1 }
 end
 
 -- The rows whose element has changed. `~=` would call an app's __eq, so elements that define it are compared by
@@ -74,7 +80,52 @@ local function differing(list, elements, n, rows)
   return found
 end
 
+-- How many rows at the beginning and at the end are as they were, if the list differs by one run of rows that was put in
+-- or taken out; nil otherwise.
+local function kept_ends(list, elements, old, n)
+  local shorter, head, tail = min(old, n), 0, 0
+  while head < shorter and rawequal(rawget(list, head + 1), elements[head + 1]) do head = head + 1 end
+  while tail < shorter - head and rawequal(rawget(list, n - tail), elements[old - tail]) do tail = tail + 1 end
+  if tail > 0 and head + tail == shorter then return head, tail end
+end
+
+-- Give the rows behind a splice their new places; they keep their views.
+local function shift(b, rows, first, last, by)
+  local from, to, step = first, last, 1
+  if by > 0 then from, to, step = last, first, -1 end
+  for i = from, to, step do
+    local view, element = rows[i], rows.elements[i]
+    local at = i + by
+    rows[at], rows.elements[at] = view, element
+    if view then view[ROW] = at - 1 end
+    if b.inline and type(element) == "table" then numbers[element] = at
+    elseif b.inline and view then view[OBJECT].index = at end
+  end
+end
+
+-- Rows put in or taken out in the middle: the others stay what they are, on the page too, with focus and caret. Wrappers
+-- belong to a place in the list, and so does the note of a missing viewdef.
+local function splice(s, b, rows, list, n)
+  local old = rows.to
+  if old == n or b.item_wrapper ~= "" or (s[RARE] and s[RARE].missing) then return false end
+  local head, tail = kept_ends(list, rows.elements, old, n)
+  if not head then return false end
+  local removed, added, fresh = max(0, old - n), max(0, n - old), {}
+  for i = head + 1, head + removed do drop_row(rows, i) end
+  shift(b, rows, old - tail + 1, old, n - old)
+  for i = n + 1, old do rows[i], rows.elements[i] = nil, nil end
+  for i = head + 1, head + added do
+    rows[i] = nil
+    set_row(s, b, rows, i, rawget(list, i))
+    fresh[#fresh + 1] = row_message(s, b, rows, i)
+  end
+  rows.to, rows.length = n, n
+  announce(s, b, '{"splice":[' .. head .. "," .. removed .. "," .. added .. "]}", fresh)
+  return true
+end
+
 local function whole(s, b, rows, list, n)
+  if splice(s, b, rows, list, n) then return end
   local elements, fresh, shrunk = rows.elements, nil, rows.to > n
   for i = rows.to, n + 1, -1 do drop_row(rows, i) end
   local known = rows.to < n and rows.to or n
@@ -86,7 +137,7 @@ local function whole(s, b, rows, list, n)
     local new = set_row(s, b, rows, i, element)
     if new or i > rows.to then
       fresh = fresh or {}
-      fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
+      fresh[#fresh + 1] = row_message(s, b, rows, i)
     end
   end
   local moved = n ~= rows.length
@@ -144,7 +195,7 @@ function lists.refit(s, b)
   local fresh = {}
   for i = rows.from, rows.to do
     if set_row(s, b, rows, i, rows.elements[i]) then
-      fresh[#fresh + 1] = rows[i] and { view = rows[i] } or { empty = s, pos = b.pos, row = i - 1 }
+      fresh[#fresh + 1] = row_message(s, b, rows, i)
     end
   end
   if #fresh == 0 or s[UNSENT] then return end

@@ -131,6 +131,13 @@ function E.make_mcp()
   mcp.subscribe = method(subscribe)
   mcp.pageApp, mcp.pageTitle = method(E.addresses.shown), method(E.addresses.title)
   mcp.openHere = method(E.addresses.open)
+  local nowhere = {}
+  mcp.thisPage = method(function()
+    local page = E.acting or E.page
+    if not page then return nowhere end
+    page.fields = page.fields or {}
+    return page.fields
+  end)
   for name, f in next, E.shell do mcp[name] = f end
   if E.early_root ~= nil then mcp.value = E.early_root end
   env.session:createAppVariable(mcp)

@@ -5,6 +5,7 @@ local json, limits, session = E.json, E.limits, E.env.session
 local type, next, tostring, tonumber, error, rawequal = type, next, tostring, tonumber, error, rawequal
 local rawlen, rawget, setmetatable, getmetatable = rawlen, rawget, setmetatable, debug.getmetatable
 local find, byte, sub, match = string.find, string.byte, string.sub, string.match
+local lower, gsub = string.lower, string.gsub
 local sort, concat, floor = table.sort, table.concat, math.floor
 
 local META, COUNT = {}, {} -- keys of what is remembered of a saved table: its metatable, and how many fields it has
@@ -317,6 +318,19 @@ local function converted(text, default)
   return text
 end
 
+local function bare(name) return (gsub(lower(name), "[^%w]", "")) end
+
+-- A row with the fields of its type for headings that people wrote: "Due date" is `dueDate`, as tables export it.
+local function with_fields(row, class)
+  local fields, found = {}, {}
+  for field in next, E.ownership.declared_fields(class) or {} do fields[bare(field)] = field end
+  for heading, v in next, row do
+    local field = class[heading] == nil and type(heading) == "string" and fields[bare(heading)]
+    found[field and row[field] == nil and field or heading] = v
+  end
+  return found
+end
+
 -- store:import("json" | "csv", text): append the rows of a text; returns their number, or nil and a reason.
 function methods:import(format, text)
   local store = store_of(self)
@@ -329,6 +343,7 @@ function methods:import(format, text)
   for i = 1, n do
     local row = revived(rows[i], store.app, made)
     if store.class and type(row) == "table" and getmetatable(row) == nil then
+      if format == "csv" then row = with_fields(row, store.class) end
       for k, v in next, row do row[k] = converted(v, store.class[k]) end
       row = session:create(store.class, row)
     elseif format == "csv" then

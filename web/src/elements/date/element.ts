@@ -169,6 +169,7 @@ class UiDate extends FieldElement {
       this.toggle();
     } else if (event.key === "Enter") {
       this.take();
+      this.submit();
     } else if (event.key === "Escape" && this.typing) {
       this.typing = false;
       this.accept();

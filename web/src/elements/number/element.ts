@@ -118,6 +118,7 @@ class UiNumber extends FieldElement {
       this.step(times);
     } else if (event.key === "Enter") {
       this.take();
+      this.submit();
     } else if (event.key === "Escape" && this.typing) {
       this.typing = false;
       this.accept();

@@ -178,8 +178,8 @@ class UiTable extends UiElement {
     if (data === null) {
       return;
     }
-    const all = data.all.toLocaleString();
-    this.toolbar.count(data.matching === data.all ? `${all} rows` : `${data.matching.toLocaleString()} of ${all} rows`);
+    const all = `${data.all.toLocaleString()} ${data.all === 1 ? "row" : "rows"}`;
+    this.toolbar.count(data.matching === data.all ? all : `${data.matching.toLocaleString()} of ${all}`);
     this.grid.draw({
       data, layout, query: this.query, select: this.option("select"), selected: this.selection.ids, actions: this.actions(),
       paged: this.pageSize() > 0, height: this.option("height", "30rem"),
