@@ -3,11 +3,11 @@
 import html
 import os
 import socket
-from contextlib import AsyncExitStack
+from contextlib import suppress
 from urllib.parse import parse_qsl, urlsplit
 
 import anyio
-from anyio.abc import SocketListener, SocketStream
+from anyio.abc import SocketStream
 
 from ui_mcp.errors import UpstreamError
 
@@ -25,6 +25,7 @@ class Redirect:
 
     def __init__(self, port: int = 0) -> None:
         self._socket = _bound(port)
+        self._socket.setblocking(False)
         self._socket.listen()  # the browser may be back before `answer` is called
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/callback"
 
@@ -34,23 +35,31 @@ class Redirect:
     async def answer(self, state: str) -> dict[str, str]:
         """Wait for the answer to the sign-in with this `state`; other requests are turned away."""
         found: list[dict[str, str]] = []
-        async with AsyncExitStack() as stack:
-            listener = await stack.enter_async_context(await SocketListener.from_socket(self._socket.dup()))
 
-            async def handle(stream: SocketStream) -> None:
-                async with stream:
-                    with anyio.move_on_after(_REQUEST_SECONDS):
-                        query = _query(await _head(stream))
-                        taken = query is not None and query.get("state") == state
-                        await stream.send(_page(query if taken else None))
-                        if query is not None and taken:
-                            found.append(query)
-                if found:
-                    tasks.cancel_scope.cancel()
+        async def handle(stream: SocketStream) -> None:
+            async with stream:
+                with anyio.move_on_after(_REQUEST_SECONDS):
+                    query = _query(await _head(stream))
+                    taken = query is not None and query.get("state") == state
+                    await stream.send(_page(query if taken else None))
+                    if query is not None and taken:
+                        found.append(query)
+            if found:
+                tasks.cancel_scope.cancel()
 
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(listener.serve, handle)
+        async with anyio.create_task_group() as tasks:
+            # Not `SocketListener.serve`: asyncio raises InvalidStateError if it is cancelled while a browser connects.
+            while True:
+                tasks.start_soon(handle, await _accepted(self._socket))
         return found[0]
+
+
+async def _accepted(listener: socket.socket) -> SocketStream:
+    """Wait for a connection."""
+    while True:
+        await anyio.wait_readable(listener)
+        with suppress(BlockingIOError, ConnectionAbortedError):
+            return await SocketStream.from_socket(listener.accept()[0])
 
 
 def _bound(port: int) -> socket.socket:
