@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts miniwob apps-host soak fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob apps-host soak crash fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ hosts: test-setup  ## real MCP hosts from npm, driven by a scripted model (HOSTS
 soak: test-setup  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)
 
+crash: test-setup  ## four Chromium pages, EDITS (10000) and KILLS (200) of worker and server, on SQLite and PostgreSQL
+	PYTHONPATH=tests $(BIN)/python -m soak.crash --edits $(or $(EDITS),10000) --kills $(or $(KILLS),200) $(DATABASE)
+
 fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up to half an hour
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(CASES)
 
@@ -86,7 +89,7 @@ differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations from F
 docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its reference from the code
 	$(BIN)/python scripts/settings.py
 	$(BIN)/python scripts/reference.py
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 media: test-setup  ## record the tour into docs/images/tour.webp; WIDTH=390 SCHEME=dark OUT=build/tour.webp for others
 	PYTHONPATH=tests $(BIN)/python scripts/media.py

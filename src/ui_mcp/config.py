@@ -89,6 +89,12 @@ class SessionSettings(Section):
     root: Annotated[Literal["shared", "new"], "`/` opens session 1, or makes a new one."] = "shared"
     journal: Annotated[Literal["off", "normal", "full"], "Save apps' state; `full`: also for power cuts."] = "normal"
     journal_ms: Annotated[int, "With `full`, time between two waits for the disk.", Limit(ge=0, le=10_000)] = 50
+    group_key_file: Annotated[
+        str, "File with the key of a group of servers on one PostgreSQL, which take over each other's sessions."
+    ] = ""
+    lease_seconds: Annotated[
+        float, "After how long a silent server of the group loses its sessions.", Limit(ge=1, le=3600)
+    ] = 15.0
     history_mb: Annotated[float, "Megabytes of history kept of each session, for undo.", Limit(ge=0)] = 12
 
 

@@ -18,6 +18,7 @@ UiMcpError
 │   └── LuaMemoryError
 ├── SessionGoneError         the session ended while work was waiting for it
 ├── StateStoreError          the state of a session cannot be saved or read
+│   └── SessionElsewhereError
 ├── ViewdefError             a template cannot be compiled
 ├── WireError                a frame or message cannot be decoded
 ├── ChatError                posting to or reading from a conversation failed
@@ -25,6 +26,7 @@ UiMcpError
 │   ├── MountError
 │   ├── DeniedError
 │   └── UpstreamError
+├── InboxError               the questions to the person cannot be stored or read
 ├── AgentError               the agent loop or its model failed
 └── IntrospectError          inspecting or operating a UI failed; the codes are those of the contract
     ├── UiNotEnabledError    MCP_UI_NOT_ENABLED
@@ -174,6 +176,12 @@ class StateStoreError(UiMcpError):
     code = "state_store"
 
 
+class SessionElsewhereError(StateStoreError):
+    """Another server of the group has the session."""
+
+    code = "session-elsewhere"
+
+
 class ViewdefError(UiMcpError):
     """A template cannot be compiled."""
 
@@ -192,6 +200,12 @@ class ChatError(UiMcpError):
     def __init__(self, message: str, code: str, **details: object) -> None:
         super().__init__(message, **details)
         self.code = code
+
+
+class InboxError(UiMcpError):
+    """The questions to the person cannot be stored or read."""
+
+    code = "inbox"
 
 
 class GatewayError(UiMcpError):

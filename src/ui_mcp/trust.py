@@ -32,6 +32,7 @@ WIDENING = frozenset(
         "introspection.allow_evaluate",
         "introspection.chromium",
         "gateway.config",
+        "session.group_key_file",
         "storage.url",
         "update.index",
     }

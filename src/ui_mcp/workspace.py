@@ -8,6 +8,7 @@ from ui_mcp.lazy_dataclass import dataclass
 
 DEFAULT_DIR, OTHER_DIR = ".claude/ui", ".ui"
 CHAT_FILE, JOURNAL_FILE, STATE_FILE = "runtime.db", "agent.db", "state.db"
+TASKS_FILE, INBOX_FILE = "tasks.db", "inbox.db"
 """Names of the SQLite stores in `Workspace.state_dir`."""
 APPROVALS_FILE, PAGE_CHAT_FILE, AUDIT_FILE = "approvals.db", "chat.db", "audit.jsonl"
 """Names of a gateway's files in its data folder; the journal of its chat page is `JOURNAL_FILE`."""

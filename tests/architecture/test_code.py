@@ -19,6 +19,7 @@ HOMES = {
         "jsonrpc/pipes",
         "lua_runtime/",
         "mcp_client/session",
+        "mcp_server/tasks",  # calls that outlive the request and its task group
         "mcp_server/transports/http",  # a timer instead of a task per request
         "storage/sqlite",
         "ui/sessions/",
@@ -48,6 +49,7 @@ HOMES = {
         "gateway/approvals/",
         "gateway/sign_in_pages",
         "gateway/web/",
+        "inbox/http",
         "mcp_server/transports/",
         "ui/http/",
         "webserver/",

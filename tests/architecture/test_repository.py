@@ -73,7 +73,7 @@ def test_the_gate_is_what_a_person_runs(root: Path) -> None:
     assert re.findall(r"\$\(MAKE\) --no-print-directory (\w+)", recipe[1]) == ["check", "test"]
 
 
-@pytest.mark.parametrize("target", ["test", "e2e", "bench", "soak", "release", "ci"])
+@pytest.mark.parametrize("target", ["test", "e2e", "bench", "soak", "crash", "release", "ci"])
 def test_packages_come_before_tools_and_tools_before_assets(root: Path, tmp_path: Path, target: str) -> None:
     bare = shutil.copytree(root / "scripts", tmp_path / "scripts").parent
     for name in ("Makefile", "pyproject.toml", "hatch_build.py"):

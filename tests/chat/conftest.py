@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -24,7 +25,14 @@ def _binaries() -> Path | None:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """Start a PostgreSQL cluster on a socket in a temporary directory; return its URL without a database."""
+    """The URL of a PostgreSQL cluster, without a database."""
+    with postgres_cluster() as url:
+        yield url
+
+
+@contextmanager
+def postgres_cluster() -> Iterator[str]:
+    """Run a PostgreSQL cluster on a socket in a temporary directory; provide its URL without a database."""
     binaries = _binaries()
     if binaries is None:
         missing("PostgreSQL")

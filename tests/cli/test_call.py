@@ -18,6 +18,15 @@ def test_a_tool_is_called_with_named_values(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "42\n")
 
 
+@pytest.mark.covers("UI-CLI-16")
+def test_a_picture_is_kept_in_a_file_that_is_named(tmp_path: Path) -> None:
+    done = ui_mcp("call", "ui_screenshot", cwd=tmp_path)
+    picture = Path(done.stdout.rpartition("Picture: ")[2].strip())
+
+    assert picture.read_bytes().startswith(b"\x89PNG"), done.stdout + done.stderr
+    picture.unlink()
+
+
 @pytest.mark.covers("UI-CLI-15")
 def test_a_misspelt_tool_is_answered_with_the_nearest(tmp_path: Path) -> None:
     done = ui_mcp("call", "ui_dispaly", cwd=tmp_path)

@@ -18,6 +18,7 @@ from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import (
+    ArgumentDelta,
     Model,
     ModelEvent,
     ModelRequest,
@@ -87,6 +88,8 @@ def is_sound(event: ModelEvent) -> bool:
     match event:
         case TextDelta(text) | ReasoningDelta(text):
             return isinstance(text, str)
+        case ArgumentDelta(tool, text):
+            return isinstance(tool, str) and isinstance(text, str)
         case ToolUse(call_id, name, arguments, problem, data):
             dumps([[arguments, data]])
             return isinstance(call_id, str) and isinstance(name, str) and (isinstance(arguments, dict) != bool(problem))

@@ -55,7 +55,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_nothing_happens_when_everything_is_there(machine: Machine) -> None:
-    for name in ("chromium", "curl", "javac", "Xvfb", "openbox", "initdb", "zsh", "fish"):
+    for name in ("chromium", "curl", "javac", "Xvfb", "openbox", "initdb", "haproxy", "objdump", "zsh", "fish"):
         machine.give(name)
     machine.have(*LIBRARIES)
 
@@ -87,7 +87,7 @@ def test_each_missing_package_is_named_once_with_the_command(machine: Machine) -
 
 def test_others_are_told_the_exact_command_and_may_go_on(machine: Machine) -> None:
     machine.give("id", "echo 1000")
-    for name in ("curl", "javac", "Xvfb", "openbox", "initdb", "zsh", "fish"):
+    for name in ("curl", "javac", "Xvfb", "openbox", "initdb", "haproxy", "objdump", "zsh", "fish"):
         machine.give(name)
     machine.have(*LIBRARIES)
 

@@ -22,6 +22,7 @@ UI = (
     "/",
     "/chat",
     "/approvals",
+    "/inbox",
     "/variables",
     "/state",
     "/wait",
@@ -57,13 +58,30 @@ NLUI = (
     "/timeline",
     "/person/enter",
 )
-PAGE = ("/approvals", "/approvals/decisions", "/approvals/x/decision", "/approvals/proposals/x")
-CONSOLE = ("/apps", "/apps/x", "/deleted/x", "/imports/archive", "/imports/git", "/console", "/progress")
+PAGE = (
+    "/approvals",
+    "/approvals/decisions",
+    "/approvals/x/decision",
+    "/approvals/proposals/x",
+    "/inbox",
+    "/inbox/x/answer",
+)
+CONSOLE = (
+    "/apps",
+    "/apps/x",
+    "/deleted/x",
+    "/imports/archive",
+    "/imports/git",
+    "/console",
+    "/progress",
+    "/point",
+    "/hand-over",
+)
 SETTINGS = ("/settings", "/settings/values", "/settings/agreement", "/settings/theme")
 ENTRY = ("/person/enter", "/person/leave", "/person/state")
 PERSON = ("/", "/connect", "/chat", "/chat/messages", "/timeline", *ENTRY, *PAGE, *CONSOLE, *SETTINGS)
 ONE = ("/ws/timeline",)
-SOCKETS = {"ui": ("/ws/1", "/ws/timeline"), "mcp": ONE, "nlui": ONE, "page": (), "person": ONE}
+SOCKETS = {"ui": ("/ws/1", "/ws/timeline"), "mcp": ONE, "nlui": ONE, "page": (), "person": (*ONE, "/ws/hand-over")}
 PATHS = {"ui": UI, "mcp": MCP, "nlui": NLUI, "page": PAGE, "person": PERSON}
 
 

@@ -139,18 +139,27 @@ async def test_without_a_credential_only_pages_and_their_files_are_read(kind: st
 async def test_a_socket_needs_the_credential_in_its_first_frame(tmp_path: Path) -> None:
     async with person_origin("ui", tmp_path) as origin:
         credential = (await anyio.to_thread.run_sync(let_in, origin.url))["x-ui-person"]
-        (path,) = sockets_of(origin.app)
-        seen = {}
-        for token in ("", "guessed", credential):
-            async with connect(f"ws{origin.url[4:]}{path}", origin=origin.url, open_timeout=60) as socket:  # type: ignore[arg-type]
-                await socket.send(f'{{"type": "hello", "token": "{token}"}}')
-                try:
-                    seen[token] = str(await socket.recv())[:30]
-                except ConnectionClosed as closed:
-                    seen[token] = str(closed.rcvd.code if closed.rcvd else "")
+        paths = sockets_of(origin.app)
+        seen = {
+            (path, token): await _answer_to_hello(origin.url, path, token)
+            for path in paths
+            for token in ("", "guessed", credential)
+        }
 
-    assert (seen[""], seen["guessed"]) == ("4401", "4401")
-    assert "ui_state_snapshot" in seen[credential]
+    assert set(paths) == {"/ws/timeline", "/ws/hand-over"}
+    assert {seen[path, token] for path in paths for token in ("", "guessed")} == {"4401"}
+    assert "ui_state_snapshot" in seen["/ws/timeline", credential]
+    assert seen["/ws/hand-over", credential] != "4401"
+
+
+async def _answer_to_hello(origin: str, path: str, token: str) -> str:
+    """Return the beginning of what a socket sends to a page with a token, or the code that it closes with."""
+    async with connect(f"ws{origin[4:]}{path}", origin=origin, open_timeout=60) as socket:  # type: ignore[arg-type]
+        await socket.send(f'{{"type": "hello", "token": "{token}"}}')
+        try:
+            return str(await socket.recv())[:30]
+        except ConnectionClosed as closed:
+            return str(closed.rcvd.code if closed.rcvd else "")
 
 
 @pytest.mark.covers("UI-PERSON-1")

@@ -53,6 +53,8 @@ allow_evaluate = true
 chromium = "./evil"
 [gateway]
 config = "nlui.yaml"
+[session]
+group_key_file = "known.key"
 [storage]
 url = "sqlite:////etc/chat.db"
 [update]
@@ -68,6 +70,7 @@ HARMLESS = frozenset(
         "chat.max_content", "chat.mimes", "chat.tool_names", "chat.legacy_ui_tools", "chat.rate", "storage.poll_ms",
         "chat.server_marks", "publisher.enabled", "publisher.port", "server.linger", "tools.list", "loop.text_policy",
         "loop.max_samplings", "loop.max_denials", "orchestrator.max_batch", "session.journal_ms", "session.history_mb",
+        "session.lease_seconds",
     }
 )  # fmt: skip
 """Settings that a repository may bring: they never give more rights than the default."""

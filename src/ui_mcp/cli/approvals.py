@@ -4,10 +4,12 @@
   ui-mcp approvals sign-out      sign out all browsers; each then needs a new link
   ui-mcp approvals list          show pending calls; show, approve and deny take ids or their beginnings
   ui-mcp approvals rules         show standing answers; forget takes their numbers
+  ui-mcp approvals hook HOST     started by claude-code, codex or gemini: ask in the inbox (see ui-mcp setup --hooks)
 
 The default is the store of the directory's gateway; `--store` names another file, or a PostgreSQL database by its URL
 (without the password, which belongs in PGPASSWORD or ~/.pgpass).
-These commands act for you: they need a terminal, or a token with the role human in UI_MCP_TOKEN.
+`hook` prints nothing without a running server, or after a failure, and the host asks by itself. The other commands act
+for you: they need a terminal, or a token with the role human in UI_MCP_TOKEN.
 """
 
 import argparse
@@ -19,13 +21,15 @@ from ui_mcp.discovery import lazy
 
 if TYPE_CHECKING:
     from ui_mcp.app.commands.approvals import ApprovalCommand, open_person_pages, run_command
+    from ui_mcp.app.commands.hook import run_hook
 else:
     ApprovalCommand = lazy("ui_mcp.app.commands.approvals:ApprovalCommand")
     open_person_pages = lazy("ui_mcp.app.commands.approvals:open_person_pages")
     run_command = lazy("ui_mcp.app.commands.approvals:run_command")
+    run_hook = lazy("ui_mcp.app.commands.hook:run_hook")
 
 HELP = "answer pending calls, or sign your browser in to answer them"
-ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forget")
+ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forget", "hook")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +37,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", metavar="PATH|URL", help="the approvals.db of a gateway, or postgresql://…")
     parser.add_argument("action", choices=ACTIONS, help="what to do")
     parser.add_argument(
-        "id", nargs="*", default=[], metavar="ID", help="ids of approvals or their beginnings, or numbers of rules"
+        "id",
+        nargs="*",
+        default=[],
+        metavar="ID",
+        help="ids of approvals or their beginnings, numbers of rules, or a host",
     )
     parser.add_argument("--reason", metavar="TEXT", help="reason shown to the agent")
     parser.add_argument("--abort", action="store_true", help="deny and stop the agent's turn")
@@ -56,6 +64,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.action == "open":
         return open_person_pages(browser=not options.no_browser)
+    if options.action == "hook":
+        return run_hook(options.id)
     covers = dict(entry.partition("=")[::2] for entry in options.covers) if options.covers else None
     command = ApprovalCommand(
         options.action, tuple(options.id), options.reason, options.abort, options.scope, options.arguments, covers

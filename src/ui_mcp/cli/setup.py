@@ -4,6 +4,7 @@
   ui-mcp setup claude-code codex     these hosts
   ui-mcp setup --dry-run             show what would change, and write nothing
   ui-mcp setup --remove codex        take ui-mcp out again
+  ui-mcp setup --hooks claude-code   answer the host's permission prompts in the inbox; also codex and gemini
 
 The changes are shown first. Everything else in those files stays, comments included; what was there before is kept
 beside each file as FILE.before-ui-mcp. For hosts that guard `.claude/`, apps go to `.ui`.
@@ -27,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--dry-run", action="store_true", help="show what would change, and write nothing")
     parser.add_argument("-y", "--yes", action="store_true", help="write without asking")
     parser.add_argument("--remove", action="store_true", help="remove ui-mcp from these hosts")
+    parser.add_argument("--hooks", action="store_true", help="install or remove permission hooks instead")
     parser.add_argument(
         "--dir", metavar="D", help="base directory, relative to the project (default .claude/ui or .ui)"
     )

@@ -12,7 +12,14 @@ ANNOTATION = "x-mcp-header"
 """In a tool's schema: the parameter is repeated as a header of this name after `Mcp-Param-`."""
 ANNOTATED_TYPES = ("string", "integer", "boolean")
 TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-NAMED_BY = MappingProxyType({"tools/call": "name", "prompts/get": "name", "resources/read": "uri"})
+NAMED_BY = MappingProxyType(
+    {
+        "tools/call": "name",
+        "prompts/get": "name",
+        "resources/read": "uri",
+        **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+    }
+)
 """The parameter that `Mcp-Name` repeats, by method."""
 
 Path = tuple[str, ...]

@@ -122,6 +122,24 @@ class Progress(Protocol):
     async def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
 
 
+class TaskHandle(Protocol):
+    """What a call knows of the task that it may become, or that it continues (MCP's Tasks extension)."""
+
+    @property
+    def resumed(self) -> JsonObject | None:
+        """The last checkpoint, if the process that began the call has ended; None in the first process."""
+        ...
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the client cancelled the task; otherwise a cancelled call only pauses until the next process."""
+        ...
+
+    async def checkpoint(self, state: JsonObject) -> None:
+        """Write down how another process can continue this call; a call without a checkpoint is not repeated."""
+        ...
+
+
 async def _no_progress(done: float, total: float | None = None, message: str | None = None) -> None:
     return None
 
@@ -157,6 +175,8 @@ class Call:
     """Starts or ends the notifications about a URI; returns False if there are too many. None without notifications."""
     given: InputGiven | None = None
     """The client's answers to the `needs` of an earlier result."""
+    task: TaskHandle | None = None
+    """Set if the client takes a task instead of a result; the call may then take as long as it needs."""
 
     @property
     def caller_name(self) -> str:

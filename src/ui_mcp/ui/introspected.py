@@ -21,7 +21,7 @@ def served_ui(state: Configured | Running) -> ServedUi | None:
     except NotFoundError:
         return ServedUi(state.url, state.entry_url, None, 0.0, _nothing_rendered)
     return ServedUi(
-        state.url, state.entry_url, _open_page(session, state.url), session.touched, partial(_wait_rendered, session)
+        state.url, state.entry_url, _open_page(session, state.url), session.touched, partial(wait_rendered, session)
     )
 
 
@@ -33,7 +33,8 @@ def _open_page(session: Session, url: str) -> OpenPage | None:
     return OpenPage(ask, url, os.getpid(), partial(session.wait_rendered, connection))
 
 
-async def _wait_rendered(session: Session) -> None:
+async def wait_rendered(session: Session) -> None:
+    """Wait until the pages in our own browsers show what a session has changed."""
     with suppress(SessionGoneError):
         for page in session.pages.driven():
             await session.wait_rendered(page)

@@ -10,6 +10,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
 from ui_mcp.mcp_server.results import OverflowFiles
+from ui_mcp.mcp_server.task_store import TaskFile, TaskStore
+from ui_mcp.mcp_server.tasks import Tasks
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.tool import Call
@@ -20,7 +22,7 @@ from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Unconfigured
 from ui_mcp.ui.toolset import all_tools, recorded_tools
 from ui_mcp.version import bundled_version
-from ui_mcp.workspace import BUNDLE, Workspace, default_dir
+from ui_mcp.workspace import BUNDLE, TASKS_FILE, Workspace, default_dir
 
 INSTRUCTIONS = """\
 ui-mcp shows the person a live app in the browser that you write in Lua and HTML, and brings you what they do in it.
@@ -69,6 +71,7 @@ def ui_definition(
         experimental=experimental or {},
         extensions={"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         max_result_chars=lambda: _max_result_chars(host),
+        tasks=Tasks(TaskStore(TaskFile(lambda: host.configured().workspace.state_dir / TASKS_FILE))),
         spill=OverflowFiles(lambda: host.configured().workspace.log),
     )
 

@@ -165,6 +165,7 @@ class UiServer:
         self._tasks: TaskGroup
         self.on_new_messages: Callable[[NewMessages], object] = lambda _: None
         """Called with people's messages while the chat is open; returns whether an agent received them."""
+        self.on_pointed: Callable[[str, str], object] = lambda _target, _words: None
         self.gateway: Toolset | None = None
         """Tools of mounted servers and APIs, while they are open."""
         self.resumes = False
@@ -189,10 +190,8 @@ class UiServer:
     @cached_property
     def chats(self) -> "Chats":
         """The chat of the current base directory."""
-        return Chats(self.configured, self._announcements, self._tasks, self._forward_messages)
-
-    def _forward_messages(self, new: "NewMessages") -> object:
-        return self.on_new_messages(new)
+        forward = lambda new: self.on_new_messages(new)  # noqa: E731, PLW0108 - it is replaced while the chat is open
+        return Chats(self.configured, self._announcements, self._tasks, forward)
 
     def cancel_chat_waiters(self) -> None:
         """Cancel blocked chat reads before the listeners close."""
@@ -206,6 +205,7 @@ class UiServer:
             lambda: self.configured().config,
             lambda: target_folder(self.configured().workspace),
             lambda: served_ui(self.configured()),
+            lambda target, words: self.on_pointed(target, words),  # noqa: PLW0108 - a start sets another one
         )
 
     @property

@@ -69,6 +69,10 @@ class Running:
         """An address on this machine that admits one browser, once."""
         return f"{self._local_address}/?code={self.mint_code(self.sessions.get('1').secret)}"
 
+    def entry_to(self, secret: str) -> str:
+        """Return an address on this machine that admits one browser to one session, once."""
+        return f"{self._local_address}/{secret}/?code={self.mint_code(secret)}"
+
     @property
     def _local_address(self) -> str:
         return self.config.server.local_url(int(self.url.rpartition(":")[2]))

@@ -45,8 +45,8 @@ GROUPS = {
         frozenset({"ui_browser"}),
     ),
     "chat": Group(
-        "read what the person writes outside of the app",
-        frozenset({"chat_read_since", "chat_wait_since"}),
+        "ask the person, read what they write outside of the app",
+        frozenset({"ui_ask", "chat_read_since", "chat_wait_since"}),
     ),
     "apps": Group(
         "audit, checkpoints, undo, themes, single templates",

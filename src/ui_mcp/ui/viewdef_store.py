@@ -206,6 +206,10 @@ class ViewdefFiles:
         known = [one for one in {key, *found} if one in self.store]
         return self.store.bundle(known) if known else None
 
+    def file_of(self, key: str) -> Path | None:
+        """Return the file that a viewdef was read from."""
+        return self._read.get(key)
+
     def bundle(self) -> str:
         """Return all viewdefs as JSON text for a worker."""
         return self.store.bundle()

@@ -48,7 +48,8 @@ Page = Callable[[Request], Response]
 
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
 
-PAGES = frozenset({"/", "/chat", "/approvals", "/sign-ins"})
+PAGES = frozenset({"/", "/chat", "/inbox", "/approvals", "/sign-ins"})
+"""`/approvals` is the older address of the inbox."""
 
 
 @dataclass(frozen=True, slots=True)

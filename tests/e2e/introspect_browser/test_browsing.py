@@ -168,6 +168,17 @@ async def test_pictures_show_the_whole_page_or_an_element_far_below(browser: Dem
     assert await colour(browser, window, 55, 795) == "0,255,0,255"
 
 
+LATE = """<style>body {margin: 0}</style><ui-late>…</ui-late><script>setTimeout(() => customElements.define("ui-late",
+class extends HTMLElement { connectedCallback() { document.body.style.background = "#0f0"; } }), 400)</script>"""
+
+
+@pytest.mark.covers("IN-66")
+async def test_a_picture_waits_for_elements_that_are_being_loaded(browser: Demo, tmp_path: Path) -> None:
+    await show(browser, tmp_path, LATE)
+
+    assert await colour(browser, await browser.target.screenshot(ScreenshotRequest()), 600, 400) == "0,255,0,255"
+
+
 async def colour(browser: Demo, png: bytes, x: int, y: int) -> str:
     """Return a pixel of a picture."""
     script = f"""(async () => {{

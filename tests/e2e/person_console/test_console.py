@@ -197,7 +197,7 @@ async def test_the_introduction_is_taken_once_by_the_keyboard(browser: Browser, 
     await expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
     await page.keyboard.press("Escape")
 
-    assert titles == ["Welcome", "Your agent\u2019s apps", "Chat", "Questions", "Console", "All apps", "Settings"]
+    assert titles == ["Welcome", "Your agent\u2019s apps", "Chat", "Inbox", "Console", "All apps", "Settings"]
     assert again == 0
 
 

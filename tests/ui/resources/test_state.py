@@ -16,7 +16,7 @@ from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.mcp import ui_resources
 from ui_mcp.ui.resources import events, state, variables
 from ui_mcp.ui.server import UiServer
-from ui_mcp.ui.sessions.registry import INTERVAL
+from ui_mcp.ui.sessions.context import INTERVAL
 
 
 def resources(host: UiServer) -> CombinedResources:

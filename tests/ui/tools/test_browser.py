@@ -1,9 +1,10 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ui_mcp.app.ui_server import open_host
-from ui_mcp.introspection.backend import BrowserRequest
+from ui_mcp.introspection.backend import BrowserRequest, MarkedView
 from ui_mcp.introspection.backends.open_page import PageBackend
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tools.browser import browser
@@ -19,7 +20,12 @@ class Recording(PageBackend):
 
     def __init__(self) -> None:
         super().__init__(lambda: None)
+        self.person = None
+        self.on_pointed: Callable[[str], object] = lambda _: None
         self.asked: list[str] = []
+
+    async def picture(self, view: MarkedView) -> bytes:
+        raise NotImplementedError
 
     async def browse(self, request: BrowserRequest) -> str:
         self.asked.append(request.op)

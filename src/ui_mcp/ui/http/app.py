@@ -1,13 +1,11 @@
 """The ASGI app of the UI port: the page, its files and icons."""
 
-import re
 from collections.abc import Callable, Sequence
 from html import escape
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
-from zlib import crc32
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -23,6 +21,7 @@ from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.ui.base_dir.file_layout import page_html
 from ui_mcp.ui.base_dir.installer import outdated
+from ui_mcp.ui.http.app_pictures import app_picture
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, session_from_cookie, set_cookie
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
@@ -117,29 +116,6 @@ def near_name(name: str) -> str:
     return name.removesuffix("-fill") if name.endswith("-fill") else f"{name}-fill"
 
 
-APP_ICON = re.compile(r"app/([A-Za-z0-9_-]{1,100})/favicon\.svg")
-_LETTER = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
-    '<rect width="32" height="32" rx="7" fill="hsl({hue} 55% 42%)"/>'
-    '<text x="16" y="23" font-family="system-ui,sans-serif" font-size="20" font-weight="700" text-anchor="middle" '
-    'fill="#fff">{letter}</text></svg>'
-)
-
-
-def app_icon(workspace: Workspace, app: str) -> Response:
-    """Return the file `favicon.svg` of an app, or its first letter on a colour of its own."""
-    file = workspace.apps / app / "favicon.svg"
-    text = _LETTER.format(hue=crc32(app.encode()) % 360, letter=escape(app[0].upper()))
-    if file.is_file() and workspace.contains(file) and file.stat().st_size <= MAX_RENDERED:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    # As a page of its own, a drawing could run scripts.
-    policy = {
-        "Cache-Control": "no-cache",
-        "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-    }
-    return Response(text, media_type="image/svg+xml", headers=policy)
-
-
 GONE = "A session may have ended, or the address has a mistake."
 
 Decorate = Callable[[str, Workspace, str, int], str]
@@ -211,8 +187,8 @@ class Pages:
         if file := await self._files.find(path, request.scope):
             return file
         first, _, rest = path.partition("/")
-        if icon := APP_ICON.fullmatch(path):
-            return await to_thread.run_sync(app_icon, self._workspace, icon[1])
+        if picture := await to_thread.run_sync(app_picture, self._workspace, path):
+            return picture if self._may_see(request) else session_link_required(request)
         if is_start(first, self._host) or (first == "app" and rest):
             return await self.root(request, path)
         sessions = self._host.running().sessions
@@ -222,6 +198,10 @@ class Pages:
             return session_link_required(request)
         text = f"There is no page at /{path}. {GONE}"
         return failure(request, 404, "Not found", text, start=True)
+
+    def _may_see(self, request: Request) -> bool:
+        running = self._host.running()
+        return not running.config.server.require_token or session_from_cookie(request, running.sessions) is not None
 
     def _markdown(self, path: str) -> str | None:
         """Return the text of a Markdown file that is served here, None if it is anything else or large."""

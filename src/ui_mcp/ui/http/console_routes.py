@@ -1,4 +1,4 @@
-"""Routes of the person's listener for their apps: list, create, show, test, import and delete; and a Lua console."""
+"""Routes of the person's listener for their apps, which they list, create, show, import and point at; a Lua console."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ from ui_mcp.ui.console.imports import Imports, Source, archive_hint, require_arc
 from ui_mcp.ui.console.scaffold import plan, scaffold
 from ui_mcp.ui.console.sources import fetch, parse_address
 from ui_mcp.ui.http.settings_routes import SettingsRoutes
+from ui_mcp.ui.pointing.pointing import MAX_WORDS, point_in_page
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.pages import system_event
 from ui_mcp.ui.sessions.session import Session
@@ -68,6 +69,7 @@ class ConsoleRoutes:
             ("DELETE", "/imports/{id}", self.discard),
             ("POST", "/console", self.console),
             ("GET", "/progress", self.progress),
+            ("POST", "/point", self.point),
         )
         return [Route(path, answering(handler), methods=[method]) for method, path, handler in table]
 
@@ -187,6 +189,15 @@ class ConsoleRoutes:
         given = request.query_params.get("after", "")
         after = int(given) if given.isdecimal() and len(given) < 16 else -1
         return JSONResponse(await self._session().progress.wait(after, MAX_WAIT))
+
+    async def point(self, request: Request) -> Response:
+        """Take what the person points at to the agent; the words are posted as theirs."""
+        body = await body_of(request)
+        words = text_of(body, "words").strip()
+        if len(words) > MAX_WORDS:
+            raise InvalidArgumentsError(f"words may have at most {MAX_WORDS} characters")
+        event = await point_in_page(self._host, text_of(body, "page"), words)
+        return JSONResponse({"message_id": event["message_id"]})
 
     def _place(self) -> tuple[Workspace, LuaPermissions]:
         configured = self._host.configured()

@@ -63,6 +63,7 @@ def ui_person_app(
             "base_dir": host.configured().workspace.given,
             "pending": await listeners.waiting(),
             "console": True,
+            "inbox": True,
             "accounts": host.configured().config.gateway.config is not None,
             "introduced": introduced(),
             "theme": chosen_theme(host.configured().workspace),
@@ -98,7 +99,7 @@ def person_links(person_port: int) -> Sequence[BaseRoute]:
     async def redirect(request: Request) -> Response:
         return RedirectResponse(_same_name(request, person_port) + request.url.path, 307)
 
-    pages = (HtmlRoute(path, redirect, methods=["GET"]) for path in ("/chat", "/approvals", "/settings"))
+    pages = (HtmlRoute(path, redirect, methods=["GET"]) for path in ("/chat", "/inbox", "/approvals", "/settings"))
     return [Route("/person-url", person_url, methods=["GET"]), *pages]
 
 

@@ -5,10 +5,11 @@ from contextlib import suppress
 from urllib.parse import quote, urlencode
 
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
-from ui_mcp.errors import LifecycleError, NotFoundError
+from ui_mcp.errors import LifecycleError, NotFoundError, UiMcpError
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.registry import SessionRegistry
 from ui_mcp.ui.sessions.session import Session
@@ -25,12 +26,12 @@ def named_session(given: str, connection: HTTPConnection, sessions: SessionRegis
         session = sessions.get(given)
     except NotFoundError:
         return None
-    return session if sessions.visitors.may_open(_visitor(connection), session.secret) else None
+    return session if sessions.visitors.may_open(visitor_of(connection, sessions), session.secret) else None
 
 
 def session_from_cookie(connection: HTTPConnection, sessions: SessionRegistry) -> Session | None:
     """Return the session that the visitor opened last."""
-    for secret in sessions.visitors.latest(_visitor(connection)):
+    for secret in sessions.visitors.latest(visitor_of(connection, sessions)):
         with suppress(NotFoundError):
             return sessions.get(secret)
     return None
@@ -38,9 +39,11 @@ def session_from_cookie(connection: HTTPConnection, sessions: SessionRegistry) -
 
 def set_cookie(response: Response, connection: HTTPConnection, sessions: SessionRegistry, session: Session) -> Response:
     """Admit the visitor to `session` and set the cookie."""
-    visitor = sessions.visitors.admit(_visitor(connection), session.secret)
+    visitor = sessions.visitors.admit(visitor_of(connection, sessions), session.secret)
     # The cookie's name contains the port, because browsers share cookies between the ports of a host.
-    response.set_cookie(cookie_name(connection), visitor, path="/", samesite="lax", httponly=True)
+    response.set_cookie(
+        sessions.visitors.cookie or cookie_name(connection), visitor, path="/", samesite="lax", httponly=True
+    )
     return response
 
 
@@ -102,5 +105,46 @@ def cookie_name(connection: HTTPConnection) -> str:
     return f"ui-visitor-{server[1]}"
 
 
-def _visitor(connection: HTTPConnection) -> str | None:
-    return connection.cookies.get(cookie_name(connection))
+def visitor_of(connection: HTTPConnection, sessions: SessionRegistry) -> str | None:
+    """Return the value of the visitor's cookie."""
+    return connection.cookies.get(sessions.visitors.cookie or cookie_name(connection))
+
+
+ADDRESS = re.compile(r"/(?:ws/)?([0-9a-f]{32})(?:/|$)")
+"""Paths that name a session by its secret id."""
+
+
+class GroupEntry:
+    """Middleware: continues sessions of other servers of a group when their visitors come here."""
+
+    def __init__(self, app: ASGIApp, host: UiServer) -> None:
+        self._app = app
+        self._host = host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connection = HTTPConnection(scope)
+        sessions = self._host.running().sessions
+        visitor = visitor_of(connection, sessions)
+        response = await self._answer(connection, sessions, visitor) if visitor else None
+        if response is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).send_denial_response(response)
+        else:
+            await response(scope, receive, send)
+
+    async def _answer(self, connection: HTTPConnection, sessions: SessionRegistry, visitor: str) -> Response | None:
+        """Return the response to send instead of the application's, None if it has the session."""
+        path: str = connection.scope["path"]
+        named = ADDRESS.match(path)
+        try:
+            if named is not None:
+                await sessions.take_over(named[1], visitor)
+            elif path == "/" and session_from_cookie(connection, sessions) is None:
+                found = await sessions.latest_elsewhere(visitor)
+                # The load balancer knows by the id which server has it.
+                return RedirectResponse(f"/{found}/", 307, {"Cache-Control": "no-store"}) if found else None
+        except UiMcpError as error:
+            # Not 404: the page would give up, and the session may be free in a moment.
+            return PlainTextResponse(f"{error.message}\n", 503, {"Retry-After": "2", "Cache-Control": "no-store"})
+        return None

@@ -26,10 +26,10 @@ Action = Literal["save", "list", "diff", "rollback", "baseline", "clear", "count
 class CheckpointArgs:
     """What to do, and with which app."""
 
-    action: Annotated[Action, "baseline and clear forget all checkpoints and start anew."]
+    action: Annotated[Action, "baseline, clear: forget all."]
     app: str
     message: Annotated[str, "For save."] = ""
-    number: Annotated[int | None, "For diff and rollback; 1 is the newest.", Limit(ge=1)] = None
+    number: Annotated[int | None, "1 is the newest.", Limit(ge=1)] = None
 
 
 @tool("ui_checkpoint", CheckpointArgs, title="Checkpoint an app", annotations=Annotations(destructive=True))
@@ -37,7 +37,7 @@ async def checkpoint(host: UiServer, args: CheckpointArgs, call: Call) -> str:
     """Save a named version of an app's files and state; list, diff or roll back to one.
 
     When: before large changes. rollback without a number undoes the last one.
-    Example: {"action": "save", "app": "todo", "message": "before filters"}
+    Example: {"action": "save", "app": "todo", "message": "draft"}
     """
     configured = host.configured()
     session = configured.sessions.get("1") if isinstance(configured, Running) else None

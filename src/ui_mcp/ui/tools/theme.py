@@ -17,7 +17,7 @@ class ThemeArgs:
     """What to look at."""
 
     action: Literal["list", "classes", "audit"]
-    theme: Annotated[str, "For classes; all when left out."] = ""
+    theme: Annotated[str, "For classes."] = ""
     app: Annotated[str, "For audit."] = ""
 
 

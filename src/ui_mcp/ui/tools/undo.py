@@ -18,9 +18,9 @@ Action = Literal["undo", "redo", "return", "fork", "discard"]
 class UndoArgs:
     """What to take back."""
 
-    action: Annotated[
-        Action, "return: to the state after `step`. fork: that state in a new session; discard ends that session."
-    ] = "undo"
+    action: Annotated[Action, "return: to the state after `step`. fork: that in a new session; discard ends it."] = (
+        "undo"
+    )
     step: Annotated[int | None, "From ui_history; without it your last one."] = None
     session_id: Annotated[str, Named("sessionId")] = "1"
 

@@ -30,8 +30,8 @@ class UploadViewdefArgs:
 async def upload_viewdef(host: UiServer, args: UploadViewdefArgs, call: Call) -> ToolResult:
     """Save an HTML template for a type and namespace, and show it in the open views.
 
-    When: a template belongs to no app; otherwise use ui_edit.
-    Example: {"type": "Todo", "namespace": "DEFAULT", "content": "<template>…</template>"}
+    When: a template belongs to no app.
+    Example: {"type": "Todo", "namespace": "DEFAULT", "content": "…"}
     """
     try:
         note = await host.running().sessions.upload_viewdef(f"{args.type}.{args.namespace}", args.content)

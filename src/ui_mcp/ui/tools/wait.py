@@ -13,6 +13,7 @@ from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, text_result
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.events import EventQueue, as_array, clamp_wait
+from ui_mcp.validation import read
 
 PROGRESS_SECONDS = 10.0
 
@@ -32,6 +33,9 @@ async def wait(host: UiServer, args: WaitArgs, call: Call) -> ToolResult:
     When: the person's turn has come. Each event is delivered once; call again after answering, with at most 50 s since
     hosts end long calls. Events of "app": "ui-mcp" come from the server. Example: {"timeout": 50}
     """
+    if call.task is not None:
+        args = read(WaitArgs, call.task.resumed) if call.task.resumed else args
+        await call.task.checkpoint({"timeout": args.timeout, "sessionId": args.session_id})
     queue = host.running().sessions.get(args.session_id).events
     return text_result(as_array(await _taken(queue, clamp_wait(args.timeout), call)))
 

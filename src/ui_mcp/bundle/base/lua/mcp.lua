@@ -1,17 +1,26 @@
 -- The shell around apps: the menu, the start page, notes to the person. Extends the `mcp` table; yours to change.
 
-local AppEntry = session:prototype("MCP.AppEntry", { name = "", title = "", about = "", initial = "" })
+local AppEntry = session:prototype("MCP.AppEntry", { name = "", title = "", about = "" })
 local Note = session:prototype("MCP.Note", { text = "", level = "info" })
 local TodoItem = session:prototype("MCP.TodoItem", { content = "", status = "pending", activeForm = "" })
 
-mcp.menuOpen = mcp.menuOpen or false
+mcp.opened = mcp.opened or {} -- when each app was opened last
 mcp.notes = mcp.notes or {}
 mcp.themeChoice = mcp.themeChoice or ""
 
 function AppEntry:open()
-    mcp.menuOpen = false
+    mcp:thisPage().menuOpen = false
     local ok, problem = mcp:openHere(self.name)
     if not ok then mcp:note(problem, "error") end
+end
+
+-- Pictures for light and dark themes; the server draws one for an app that has none.
+function AppEntry:light()
+    return "/app/" .. self.name .. "/preview-light"
+end
+
+function AppEntry:dark()
+    return "/app/" .. self.name .. "/preview-dark"
 end
 
 function AppEntry:current()
@@ -32,12 +41,17 @@ function mcp:note(text, level)
     table.insert(self.notes, session:create(Note, { text = tostring(text), level = level or "info" }))
 end
 
+-- The menu is open in one tab only: the others show something else.
+function mcp:menuShown()
+    return self:thisPage().menuOpen == true
+end
+
 function mcp:toggleMenu()
-    self.menuOpen = not self.menuOpen
+    self:thisPage().menuOpen = not self:menuShown()
 end
 
 function mcp:menuState()
-    return self.menuOpen and "true" or "false"
+    return self:menuShown() and "true" or "false"
 end
 
 local MARKS = { completed = "✓", in_progress = "▸" }
@@ -80,18 +94,28 @@ function mcp:keepTheme()
 end
 
 function mcp:goHome()
-    self.menuOpen = false
+    self:thisPage().menuOpen = false
     self.displayedName, self.displayedTitle = nil, nil
     self:openHere(nil)
 end
 
--- Every app of the project; asked again at most once a second, and the same list as long as nothing changed.
+-- Every app of the project, what was opened or changed last first; asked again at most once a second, and the same list
+-- as long as nothing changed.
 local entries, listed, fingerprint = {}, nil, nil
+
+local function touched(app)
+    return math.max(mcp.opened[app.name] or 0, app.changed)
+end
 
 function mcp:availableApps()
     if listed == os.time() then return entries end
     listed = os.time()
     local found, words = mcp.apps(), {}
+    table.sort(found, function(a, b)
+        local one, other = touched(a), touched(b)
+        if one ~= other then return one > other end
+        return a.name < b.name
+    end)
     for _, app in ipairs(found) do
         words[#words + 1] = app.name .. "\n" .. app.title .. "\n" .. app.about
     end
@@ -99,8 +123,8 @@ function mcp:availableApps()
     if now ~= fingerprint then
         fingerprint, entries = now, {}
         for at, app in ipairs(found) do
-            app.initial = app.title:sub(1, 1):upper()
-            entries[at] = session:create(AppEntry, app)
+            local entry = { name = app.name, title = app.title, about = app.about }
+            entries[at] = session:create(AppEntry, entry)
         end
     end
     return entries
@@ -108,7 +132,7 @@ end
 
 -- What the menu and the start page list; nothing while they are not shown.
 function mcp:menuApps()
-    return self.menuOpen and self:availableApps() or EMPTY
+    return self:menuShown() and self:availableApps() or EMPTY
 end
 
 function mcp:landingApps()
@@ -156,6 +180,7 @@ function mcp.display(first, ...)
     local ok, problem = display(name)
     if ok then
         mcp.displayedName, mcp.displayedTitle = name, nil
+        if name then mcp.opened[name] = os.time() end
         for _, app in ipairs(mcp:availableApps()) do
             if app.name == name then mcp.displayedTitle = app.title end
         end
