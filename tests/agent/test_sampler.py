@@ -250,3 +250,19 @@ async def test_a_stop_that_comes_too_late_does_not_stop_the_next_turn() -> None:
         await talk.say("two")
 
     assert [item["reason"] for item in talk.kinds("end_turn")] == ["yield", "yield"]
+
+
+@pytest.mark.covers("R-OR-11")
+@pytest.mark.parametrize("readable", [True, False])
+async def test_a_stop_reaches_the_agent_that_had_not_taken_the_message_yet(*, readable: bool) -> None:
+    model = InterruptedModel()
+    async with talking(model) as talk:
+        talk.environment.readable = readable
+        talk.environment.say("go")
+        assert await talk.journal.ask("c", "stop", talk.environment.said[-1]["id"])
+        await until(lambda: not talk.journal.requests)
+        talk.environment.readable = True
+        talk.environment.news.set()
+        await until(lambda: ends(talk.conversation) == 1)
+
+    assert [item["reason"] for item in talk.kinds("end_turn")] == ["abort"]

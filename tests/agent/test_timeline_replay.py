@@ -18,7 +18,7 @@ from ui_mcp.agent.orchestrator import InboxPage, PollSettings
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.timeline import StoredEvent, UiState, reduce_ui_state, replay
 from ui_mcp.agent.transcript import Transcript
-from ui_mcp.errors import DeniedError, NotFoundError
+from ui_mcp.errors import AgentError, DeniedError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, ToolResult, structured_result
@@ -45,6 +45,7 @@ class Environment:
         self.open: dict[str, anyio.Event] = {}
         self.answers: dict[str, str] = {}
         self.posts = 0
+        self.readable = True
         self.conversation: Conversation
 
     def say(self, text: str) -> None:
@@ -52,6 +53,8 @@ class Environment:
         self.news.set()
 
     async def read(self, after: str | None, limit: int) -> InboxPage:
+        if not self.readable:
+            raise AgentError("the chat cannot be reached")
         new = [message for message in self.said if message["id"] > (after or "")]
         page = new[:limit]
         return InboxPage(page, page[-1]["id"] if page else after, len(new) > len(page))

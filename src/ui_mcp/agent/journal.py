@@ -60,7 +60,9 @@ class AgentRequest:
 
     kind: RequestKind
     newest: int
-    """Id of the newest event at the time of the request: a turn that began later is not meant."""
+    """Id of the newest event at the time of the request: a turn that began later is not meant, except by `head`."""
+    head: str = ""
+    """Id of the newest message by a person at that time: the turn that answers it is meant, also if it began later."""
 
 
 class Journal(Protocol):
@@ -103,8 +105,11 @@ class Journal(Protocol):
         """Return the events after an id, in order."""
         ...
 
-    async def ask(self, agent: str, kind: RequestKind) -> bool:
-        """Store a request for the process that serves an agent; return whether one does. The last request counts."""
+    async def ask(self, agent: str, kind: RequestKind, head: str = "") -> bool:
+        """Store a request for the process that serves an agent; return whether one does. The last request counts.
+
+        `head` is the id of the newest message in the chat that a person wrote.
+        """
         ...
 
     async def take_request(self, agent: str) -> AgentRequest | None:
@@ -175,11 +180,11 @@ class MemoryJournal:
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
         return self._events.get(agent, [])[after:]
 
-    async def ask(self, agent: str, kind: RequestKind) -> bool:
+    async def ask(self, agent: str, kind: RequestKind, head: str = "") -> bool:
         held, until = self._leases.get(agent, (None, 0.0))
         if held is None or until <= self._clock().timestamp():
             return False
-        self.requests[agent] = AgentRequest(kind, len(self._events.get(agent, [])))
+        self.requests[agent] = AgentRequest(kind, len(self._events.get(agent, [])), head)
         return True
 
     async def take_request(self, agent: str) -> AgentRequest | None:

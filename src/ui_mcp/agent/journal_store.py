@@ -82,8 +82,11 @@ _SQLITE_LIVE = "CREATE TABLE live (agent TEXT PRIMARY KEY, data TEXT NOT NULL);"
 _POSTGRES_LIVE = "CREATE TABLE IF NOT EXISTS agent_live (agent text PRIMARY KEY, data text NOT NULL);"
 """What a model is writing at this moment, for other processes to show."""
 
-_SQLITE_SCRIPTS = [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS, _SQLITE_LIVE]
-_POSTGRES_SCRIPTS = [_POSTGRES_TABLES, _POSTGRES_REQUESTS, _POSTGRES_LABELS, _POSTGRES_LIVE]
+_SQLITE_HEADS = "ALTER TABLE requests ADD COLUMN head TEXT NOT NULL DEFAULT '';"
+_POSTGRES_HEADS = "ALTER TABLE agent_requests ADD COLUMN IF NOT EXISTS head text NOT NULL DEFAULT '';"
+
+_SQLITE_SCRIPTS = [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS, _SQLITE_LIVE, _SQLITE_HEADS]
+_POSTGRES_SCRIPTS = [_POSTGRES_TABLES, _POSTGRES_REQUESTS, _POSTGRES_LABELS, _POSTGRES_LIVE, _POSTGRES_HEADS]
 SQLITE = Schema("journal", _error, _SQLITE_SCRIPTS, "user_version")
 POSTGRES = Schema("journal", _error, _POSTGRES_SCRIPTS, lock=7_203_412_009)
 
@@ -99,9 +102,9 @@ _MOVE = "INSERT INTO {t}watermarks VALUES (?, ?) ON CONFLICT (agent) DO UPDATE S
 # Only for an agent that a process serves.
 _ASK = """
 INSERT INTO {t}requests
-SELECT agent, ?, (SELECT coalesce(max(id), 0) FROM {t}events AS found WHERE found.agent = held.agent)
+SELECT agent, ?, (SELECT coalesce(max(id), 0) FROM {t}events AS found WHERE found.agent = held.agent), ?
 FROM {t}leases AS held WHERE agent = ? AND until > {now}
-ON CONFLICT (agent) DO UPDATE SET kind = excluded.kind, newest = excluded.newest
+ON CONFLICT (agent) DO UPDATE SET kind = excluded.kind, newest = excluded.newest, head = excluded.head
 """
 
 _SUMMARIES = """
@@ -169,11 +172,11 @@ class JournalStore:
     async def events(self, agent: str, after: int = 0) -> list[StoredEvent]:
         return [decoded(row) for row in await self._rows(EVENTS, agent, after)]
 
-    async def ask(self, agent: str, kind: RequestKind) -> bool:
-        return await self._transaction(lambda found: self._execute(found, _ASK, kind, agent).rowcount > 0)
+    async def ask(self, agent: str, kind: RequestKind, head: str = "") -> bool:
+        return await self._transaction(lambda found: self._execute(found, _ASK, kind, head, agent).rowcount > 0)
 
     async def take_request(self, agent: str) -> AgentRequest | None:
-        rows = await self._rows("SELECT kind, newest FROM {t}requests WHERE agent = ?", agent)
+        rows = await self._rows("SELECT kind, newest, head FROM {t}requests WHERE agent = ?", agent)
         if not rows:  # nearly always: no write
             return None
         await (await self._database()).change(self._sql("DELETE FROM {t}requests WHERE agent = ?"), (agent,))

@@ -116,10 +116,14 @@ def reader_for(url: str | None, folder: Path, agent: str) -> Reader:
     return FileReader(file, agent) if file is not None else StoreReader(JournalStore(place), agent)
 
 
-async def ask_agent(url: str | None, folder: Path, agent: str, kind: RequestKind) -> bool:
+READER = principal("timeline", "observer")
+
+
+async def ask_agent(chat: Chat, url: str | None, folder: Path, agent: str, kind: RequestKind) -> bool:
     """Ask an agent whose journal lies beside the chat at `url` to stop or to resume; return whether one is served.
 
     Raises:
+        ChatError: the chat cannot be read.
         JournalError: the journal cannot be written.
     """
     place = journal_place(url, folder)
@@ -128,14 +132,13 @@ async def ask_agent(url: str | None, folder: Path, agent: str, kind: RequestKind
         return False
     journal = JournalStore(place)
     try:
-        return await journal.ask(agent, kind)
+        return await journal.ask(agent, kind, await chat.head(READER, agent, of_people=True) or "")
     finally:
         await journal.close()
 
 
 POLL_SECONDS = 0.25
 MAX_MESSAGES = 5_000
-READER = principal("timeline", "observer")
 _log = logger("timeline")
 Frames = MemoryObjectReceiveStream[JsonObject]
 

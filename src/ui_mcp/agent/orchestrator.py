@@ -9,10 +9,10 @@ import anyio
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from ui_mcp.agent.journal import Journal, NewEvent
+from ui_mcp.agent.journal import AgentRequest, Journal, NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop
-from ui_mcp.agent.timeline import RunState
+from ui_mcp.agent.timeline import RunState, StoredEvent
 from ui_mcp.errors import JournalError, LeaseLostError, UiMcpError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
@@ -89,6 +89,8 @@ class Orchestrator:
         self._begin = begin
         self._holder = holder_name()
         self._turn: CancelScope | None = None
+        self._stopped = 0
+        """Id of the event that opened a turn which a person has stopped before it began."""
         self._reading = anyio.Lock()
         self._news = anyio.Event()
         self.journal: JournalWriter | None = None
@@ -202,15 +204,25 @@ class Orchestrator:
 
     async def _take_requests(self, writer: JournalWriter) -> None:
         """Stop or begin a turn when a person asks for it in another process."""
+        early: AgentRequest | None = None
         while True:
             await anyio.sleep(self._poll.request_seconds * (4 if self._turn is None else 1))
-            request = await self._journal.take_request(self._agent)
+            request = await self._journal.take_request(self._agent) or early
+            early = None
             if request is None:
                 continue
-            if request.kind == "stop" and 0 < writer.progress.turn <= request.newest:
-                self.stop_turn()
+            if request.kind == "stop":
+                await self._stop_as_asked(writer, request)
+                early = request if request.head > (writer.watermark or "") else None
             elif request.kind == "resume" and not writer.progress.turn:
                 await self.resume(writer)
+
+    async def _stop_as_asked(self, writer: JournalWriter, request: AgentRequest) -> None:
+        await self._drain(writer)  # a person sees a message before it is stored here
+        self.wake()
+        opening = next((event for event in writer.events if event.id == writer.progress.turn), None)
+        if opening and _is_meant(request, opening) and not self.stop_turn():
+            self._stopped = opening.id
 
     async def _listen(self, writer: JournalWriter) -> None:
         """Store new messages while the agent sleeps or waits for an approval."""
@@ -228,6 +240,8 @@ class Orchestrator:
         self.state = "running"
         try:
             with CancelScope() as self._turn:
+                if writer.progress.turn == self._stopped:
+                    self._turn.cancel()
                 await loop.turn(lambda: self._drain(writer), tasks)
             if self._turn.cancelled_caught:
                 await loop.end_aborted(tasks)
@@ -275,6 +289,11 @@ def fitting(messages: Sequence[JsonObject], chars: int, *, at_least: int) -> Seq
         if at >= at_least and total > chars:
             return messages[:at]
     return messages
+
+
+def _is_meant(request: AgentRequest, opening: StoredEvent) -> bool:
+    """Return whether a request is about the turn that an event opened."""
+    return opening.id <= request.newest or opening.data.get("message_id", "~") <= request.head
 
 
 def _user_text(message: JsonObject) -> JsonObject:

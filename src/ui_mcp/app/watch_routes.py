@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from starlette.requests import HTTPConnection, Request
@@ -61,7 +62,7 @@ def mcp_timeline_routes(host: UiServer, open_timeline: OpenTimeline) -> Sequence
 
     return [
         *Timelines(open_timeline, may(READ)).routes(),
-        *AgentRequests(lambda *asked: place_of(host).ask(*asked), may(POST_USER)).routes(),
+        *AgentRequests(asking(host), may(POST_USER)).routes(),
     ]
 
 
@@ -73,7 +74,7 @@ def person_timeline_routes(host: UiServer, access: Access, open_timeline: OpenTi
 
     return [
         *Timelines(open_timeline, may).routes(),
-        *AgentRequests(lambda *asked: place_of(host).ask(*asked), may).routes(),
+        *AgentRequests(asking(host), may).routes(),
     ]
 
 
@@ -87,8 +88,8 @@ class AgentPlace:
     def reader(self, agent: str) -> Reader:
         return reader_for(self.url, self.folder, agent)
 
-    async def ask(self, agent: str, kind: RequestKind) -> bool:
-        return await ask_agent(self.url, self.folder, agent, kind)
+    async def ask(self, chat: Chat, agent: str, kind: RequestKind) -> bool:
+        return await ask_agent(chat, self.url, self.folder, agent, kind)
 
 
 def face_timeline_routes(opened: OpenChat, access: Access, place: AgentPlace) -> Sequence[BaseRoute]:
@@ -109,7 +110,7 @@ def face_timeline_routes(opened: OpenChat, access: Access, place: AgentPlace) ->
 
     return [
         *Timelines(TimelineObservers(chat, place.reader).open, may(READ)).routes(),
-        *AgentRequests(place.ask, may(POST_USER)).routes(),
+        *AgentRequests(partial(place.ask, opened.chat), may(POST_USER)).routes(),
     ]
 
 
@@ -255,6 +256,15 @@ def place_of(host: UiServer) -> AgentPlace:
     """
     configured = host.configured()
     return AgentPlace(configured.config.storage.url, configured.workspace.state_dir)
+
+
+def asking(host: UiServer) -> Callable[[str, RequestKind], Awaitable[bool]]:
+    """Return what asks an agent of the server's directory to stop or to resume."""
+
+    async def ask(agent: str, kind: RequestKind) -> bool:
+        return await place_of(host).ask(await host.chats.current(), agent, kind)
+
+    return ask
 
 
 def _named(host: UiServer) -> NamedFile | None:

@@ -188,8 +188,8 @@ class Chat:
         size = self.limits.page_size(limit)
         return await self.store.before(conversation_name(conversation), cursor(before_id), size, self.limits.page_bytes)
 
-    async def head(self, who: Principal, conversation: str) -> str | None:
-        """Return the id of the newest message.
+    async def head(self, who: Principal, conversation: str, *, of_people: bool = False) -> str | None:
+        """Return the id of the newest message, or of the newest one that a person wrote.
 
         Raises:
             ChatError: forbidden, or an invalid name.
@@ -197,7 +197,7 @@ class Chat:
         who.require(READ)
         heads = await self.store.heads()
         head = heads.get(conversation_name(conversation))
-        return optional_id(head.any) if head else None
+        return optional_id(head.user if of_people else head.any) if head else None
 
     async def unread(self, who: Principal, conversation: str) -> JsonObject | None:
         """Return `{conversation: count}` of people's messages since this process last returned messages to `who`.

@@ -68,9 +68,9 @@ async def _act(served: ChatServerOptions, options: Namespace) -> int:
     # A backup only copies a file: it needs no person.
     if options.action != "backup":
         served = await as_person(served, f"ui-mcp chat {options.action}")
-    if options.action in {"stop", "resume"}:
-        return await _ask_agent(served, options)
     async with open_chat_client(served) as chat:
+        if options.action in {"stop", "resume"}:
+            return await _ask_agent(chat, served, options)
         role = ROLES[served.side][0]
         who = principal(served.principal or role, role)
         match options.action:
@@ -92,10 +92,11 @@ async def _act(served: ChatServerOptions, options: Namespace) -> int:
     return 0
 
 
-async def _ask_agent(served: ChatServerOptions, options: Namespace) -> int:
+async def _ask_agent(chat: Chat, served: ChatServerOptions, options: Namespace) -> int:
     workspace = Workspace.at(served.base_dir)
     url = settings.load(workspace.config_file).storage.url
-    if not await ask_agent(url, workspace.state_dir, conversation_name(options.conversation), options.action):
+    agent = conversation_name(options.conversation)
+    if not await ask_agent(chat, url, workspace.state_dir, agent, options.action):
         raise NotFoundError(f"No agent serves the conversation {options.conversation}\nStart one with `ui-mcp agent`.")
     _line("Asked the agent to stop." if options.action == "stop" else "Asked the agent to go on.")
     return 0
