@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.errors import ViewdefError
+from ui_mcp.file_watcher import SavedFile
 from ui_mcp.ui.viewdef_compiler import compile_viewdef
 from ui_mcp.ui.viewdef_store import ViewdefFiles
 from ui_mcp.workspace import Workspace
@@ -120,3 +121,20 @@ def test_files_are_found_by_base_name_and_the_first_wins(tmp_path: Path, caplog:
     assert "first" in bundle["my.Type.row"][0]
     assert ["Bad.DEFAULT" in record.getMessage() for record in caplog.records] == [True]
     assert {"lua.ViewList.DEFAULT", "lua.ViewListItem.list-item", "MCP.DEFAULT"} <= bundle.keys()
+
+
+@pytest.mark.covers("UI-TOOL-16")
+def test_an_unsaved_upload_stays_until_its_file_changes(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "base" / "viewdefs", tmp_path / "elsewhere.html"
+    folder.mkdir(parents=True)
+    elsewhere.write_text("<template><b></b></template>")
+    (folder / "Note.DEFAULT.html").symlink_to(elsewhere)  # cannot be written
+    files = ViewdefFiles(Workspace.at(tmp_path / "base"))
+    files.load()
+    late = SavedFile(elsewhere, frozenset({folder / "Note.DEFAULT.html"}))
+
+    assert "not saved" in files.upload("Note.DEFAULT", "<template><h1></h1></template>").note
+    assert files.reload([late]).bundle is None
+    elsewhere.write_text("<template><i></i></template>")
+
+    assert "<i" in str(files.reload([late]).bundle)

@@ -149,6 +149,13 @@ def key_of(file: Path) -> str:
     return file.name.removesuffix(".html")
 
 
+def _content_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
 def html_files(folder: Path) -> Iterator[Path]:
     """Yield the viewdef files below a folder by name, following links to files."""
     yield from sorted((file for file in folder.rglob("*.html") if file.is_file()), key=lambda file: file.name)
@@ -186,6 +193,8 @@ class ViewdefFiles:
         self._permissions = permissions
         self.store = ViewdefStore(refusal=self._refusal)
         self._uploaded: dict[str, bytes] = {}
+        self._unsaved: dict[str, bytes] = {}
+        """Key of an upload that could not be written → the text of its file at that time; other text counts again."""
         self._read: dict[str, Path] = {}
         """Key → the file that its viewdef came from."""
 
@@ -254,7 +263,9 @@ class ViewdefFiles:
             _log.warning("viewdef %s is in use but not saved: %s", key, error)
             way_out = "" if isinstance(error, LinkError) else hint(error)  # the reason says what to do about a link
             reason = f"cannot write {file} ({error.strerror or error}){way_out}"
+            self._unsaved[key] = _content_of(file)
             return f"In use until the server ends, but not saved: {reason}"
+        self._unsaved.pop(key, None)
         self._uploaded[key] = content
         return note
 
@@ -274,6 +285,7 @@ class ViewdefFiles:
         again = {key for key in placed if key not in read or Path(os.path.realpath(read[key])) in saved}
         changed = self._dropped(placed)
         again |= self.store.using({*again, *changed}) & placed.keys()
+        again -= {key for key in again & self._unsaved.keys() if _content_of(placed[key][0]) == self._unsaved[key]}
         good: list[str] = []
         problems: list[JsonObject] = []
         for key, (file, app) in _components_first({key: placed[key] for key in placed if key in again}).items():
