@@ -57,6 +57,7 @@ async def test_a_person_signs_in_and_out_on_the_page(
         context = await browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page = await context.new_page()
         await page.goto(link(url))
+        await expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_visible()
         await page.goto(f"{url}/sign-ins")
         await expect(page.get_by_text("signed out")).to_be_visible()
         await page.screenshot(path=tmp_path / f"out-{scheme}.png")
