@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / ".pytest_cache/v/cache/lastfailed"
-LIMIT = 3
+LIMIT = 8
 
 
 def main() -> int:
