@@ -4,6 +4,7 @@ import { loadComponents } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
 import { PAST } from "./history/keys";
 import { askWithFirstClick } from "./page/desktop_notification";
+import { markOwnLayout } from "./page/own_layout";
 import { offerPointing } from "./page/pointing";
 import { whenShown } from "./page/shown";
 import { showDuplicate } from "./page/status_pages";
@@ -39,6 +40,7 @@ function openHere(guard: TabGuard | null): void {
   const root = document.querySelector("[ui-app]") ?? container.appendChild(document.createElement("div"));
   root.setAttribute("ui-app", "");
   root.toggleAttribute("inert", window.name === PAST);
+  markOwnLayout(root);
   loadTypeface((load) => whenShown(root, load));
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   if (guard === null) {

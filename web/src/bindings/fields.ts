@@ -123,7 +123,13 @@ const SL_CHECKBOX = checkbox("sl-change");
 export const TEXT: Field = {
   read: (element) => element.textContent,
   write(element, value) {
-    element.textContent = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+    const text = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+    const only = element.firstChild;
+    if (only instanceof Text && only === element.lastChild && text !== "") {
+      only.data = text; // cheaper for the browser than another node, and selected text stays selected
+    } else {
+      element.textContent = text;
+    }
   },
   commits: [],
   types: [],

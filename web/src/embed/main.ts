@@ -6,6 +6,7 @@ import "../shell.css";
 import "../app.css";
 import "./embed.css";
 import { make } from "../page/markup";
+import { markOwnLayout } from "../page/own_layout";
 import { start } from "../start";
 import { followSystem } from "../theme/theme";
 import { polling, type SyncAnswer } from "../transport/sync";
@@ -37,6 +38,7 @@ async function boot(): Promise<void> {
   applyHostTheme(answer.hostContext ?? {});
   host.notify("ui/notifications/initialized");
   const root = document.querySelector("[ui-app]") as Element;
+  markOwnLayout(root);
   const domains = answer.hostCapabilities?.sandbox?.csp?.connectDomains ?? [];
   const sync = async (args: Parameters<typeof callTool>[2]): Promise<SyncAnswer> =>
     (await callTool(host, "ui_sync", args)) as unknown as SyncAnswer;
