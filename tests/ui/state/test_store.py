@@ -56,6 +56,19 @@ async def test_the_same_entry_twice_is_one(store: StateStore) -> None:
     assert [found.seq for found in await store.entries("one")] == [1]
 
 
+@pytest.mark.covers("STATE-3")
+async def test_what_a_killed_server_committed_late_does_not_displace_what_the_next_one_saves(store: StateStore) -> None:
+    await store.append([("one", [entry(1, whole=True), entry(2)])], durable=False)
+    read_by_the_next = await store.entries("one")
+    await store.append([("one", [entry(3), entry(4)])], durable=False)  # late: its server is dead
+
+    own = Entry(3, 3.0, whole=True, body='[["t",1,null,"of","the next"]]')
+    await store.append([("one", [own])], durable=False)
+
+    assert [found.seq for found in read_by_the_next] == [1, 2]
+    assert await store.entries("one") == [own]
+
+
 def tamper(file: Path, column: str) -> None:
     with closing(sqlite3.connect(file)) as other, other:
         other.execute(f"UPDATE state_journal SET {column} = ? WHERE seq = 2", ('[["t",9,null]]',))

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from anyio import CancelScope
+
 from ui_mcp.errors import SessionGoneError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.interface import Reply, Scalar
@@ -74,7 +76,8 @@ class StateSaver:
             raise SessionGoneError("the worker has ended")
         point = SavePoint(self._operations, session.pages.processed())
         began = time.monotonic()
-        reply = await session.worker.worker().call(Op.CHANGES, journal.whole)
+        with CancelScope(shield=True):  # whoever waits may give up, but the worker returns each change only once
+            reply = await session.worker.worker().call(Op.CHANGES, journal.whole)
         journal.reading_seconds = time.monotonic() - began
         return journal.take(reply, point)
 

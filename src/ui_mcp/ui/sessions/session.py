@@ -368,10 +368,13 @@ class Session:
             return
         # Those that connect from now on are pages of the new worker.
         released = self.pages.release()
-        notice = await self._continue(reason)
-        for connection in released:
-            connection.outbox.put(notice_frame(*notice))
-            connection.outbox.close(RESTARTED, "session restarted")
+        notice: Notice = "warning", f"The app stopped: {reason}", NOTICE_RESTARTED
+        try:
+            notice = await self._continue(reason)
+        finally:  # they reconnect also if this worker has ended meanwhile
+            for connection in released:
+                connection.outbox.put(notice_frame(*notice))
+                connection.outbox.close(RESTARTED, "session restarted")
 
     async def _show_again(self) -> None:
         if self._displayed is None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -33,6 +33,8 @@ SMALL_CHARACTERS = 300_000
 """Of a state that is read within some milliseconds: also before an operation of another author, so that each author has
 steps of their own. Changes of a larger one may share a step."""
 RETRY_SECONDS = 5.0
+READ_SECONDS, READ_PAUSE = 30.0, 1.0
+"""How long a restoration waits for a store that is busy or away, and between two attempts."""
 WHOLE_CHARACTERS = 1_000_000
 """Changes after which the whole state is written again, so that a restoration has little to add up."""
 WHOLE_STEPS = 2000
@@ -85,6 +87,8 @@ class StateJournal:
         self._touched = anyio.Event()
         self._writing = anyio.Lock()
         self._over = False
+        self._behind = False
+        """Whether the store may have steps that could not be read, behind which the next ones belong."""
         self._unread: Act | None = None
         """The first operation since the last reading."""
         self.facts: UnsavedFacts | None = None
@@ -121,6 +125,8 @@ class StateJournal:
         # Without changes the point counts all the same: the operations up to here are saved.
         if body != "[]":
             self._hold(body, act)
+            if not self._held:  # dropped; the whole state will include it
+                return None
         return point
 
     async def run(self) -> None:
@@ -154,9 +160,14 @@ class StateJournal:
         """
         if self._over:
             return None
-        async with self._writing:
-            entries = await self._entries()
         self.whole = True
+        try:
+            async with self._writing:
+                entries = await self._entries()
+        except StateStoreError as error:
+            _log.error("the saved state cannot be read: %s", error.message)
+            self._behind = True
+            return None
         if not entries:
             return None
         self._seq = max(self._seq, entries[-1].seq)
@@ -220,34 +231,45 @@ class StateJournal:
         return await (await self._database.store()).first(self._session)
 
     async def _entries(self) -> "list[Entry]":
-        """Return what is in the store and what waits for it."""
-        try:
-            found = await (await self._database.store()).entries(self._session)
-        except StateStoreError as error:
-            _log.warning("%s", error.message)
-            found = []
+        """Return what is in the store and what waits for it; wait a while for a store that is busy."""
         # A whole state that waits replaces what is stored; without one before them, changes add up to nothing.
         if self._held and self._held[0].whole:
-            found = []
-        return found + self._held if found or (self._held and self._held[0].whole) else []
+            return list(self._held)
+        deadline = time.monotonic() + READ_SECONDS
+        while True:
+            try:
+                found = await (await self._database.store()).entries(self._session)
+                return found + self._held if found else []
+            except StateStoreError as error:
+                if error.details.get("failure") != "busy" or time.monotonic() > deadline:
+                    raise
+            await anyio.sleep(READ_PAUSE)
 
     async def _save(self) -> None:
         self._touched = anyio.Event()  # before reading: what changes from here on needs another pass
         point = await self._read()
         async with self._writing:
             await self._write()
-        if point is not None:
+        if point is not None and not self._over:
             self._saved(point)
 
     async def _write(self) -> None:
         facts = self.facts.pending() if self.facts is not None else None
         if self._over or not (self._held or facts):
             return
+        if self._behind:
+            await self._go_behind()
         writing = list(self._held)
         await self._database.append(self._session, writing, facts[1] if facts else None)
         del self._held[: len(writing)]
         if self.facts is not None and facts is not None:
             self.facts.written(*facts)
+
+    async def _go_behind(self) -> None:
+        """Number what waits behind the steps in the store."""
+        last = await (await self._database.store()).last(self._session)
+        self._held = [replace(entry, seq=number) for number, entry in enumerate(self._held, last + 1)]
+        self._seq, self._behind = last + len(self._held), False
 
     async def _failed(self, error: UiMcpError) -> None:
         if self.problem != error.message:
@@ -269,6 +291,7 @@ class StateJournal:
         if sum(len(entry.body) for entry in self._held) > HELD_CHARACTERS + self._whole_size:
             self._held.clear()
             self.whole = True
+            self._touched.set()
 
     def _stop(self, why: str) -> None:
         self._over = True

@@ -28,6 +28,11 @@ CREATE TABLE IF NOT EXISTS state_segments (
   session TEXT, first INTEGER, last INTEGER, size INTEGER, body TEXT, seal TEXT, PRIMARY KEY (session, first));
 """
 _COLUMNS = "seq, at, whole, body, author, app, label, undoes, seal"
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
+_INSERT = (
+    f"INSERT INTO state_journal (session, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608 - ours
+    f"ON CONFLICT (session, seq) DO UPDATE SET {_REPLACED}"
+)
 HISTORY_BYTES = 12_000_000
 _LAST = 2**31 - 1
 
@@ -112,13 +117,13 @@ class StateStore:
         ]  # fmt: skip
         if not rows:
             return
-        transaction.executemany(
-            f"INSERT INTO state_journal (session, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
-            "ON CONFLICT (session, seq) DO NOTHING",  # an attempt whose answer was lost may have succeeded
-            rows,
-        )
+        # A server that was killed may have committed rows after this one has read the journal; ours replace them, and
+        # so they do those of our own attempt whose answer was lost.
+        transaction.executemany(_INSERT, rows)
         whole = max((entry.seq for entry in entries if entry.whole), default=None)
         if whole is not None:
+            newest = max(entry.seq for entry in entries)
+            transaction.execute("DELETE FROM state_journal WHERE session = ? AND seq > ?", (session, newest))
             self._pack(transaction, session, whole)
 
     def _pack(self, transaction: Transaction, session: str, before: int) -> None:
@@ -194,6 +199,15 @@ class StateStore:
                 break
             found += [Step(one.seq, one.at, one.author, one.app, one.label, one.undoes) for one in older]
         return found[:limit]
+
+    async def last(self, session: str) -> int:
+        """Return the number of the newest step; 0 if there is none.
+
+        Raises:
+            StateStoreError: it cannot be read.
+        """
+        [[new]] = await self._database.rows("SELECT max(seq) FROM state_journal WHERE session = ?", (session,))
+        return int(new or 0)
 
     async def first(self, session: str) -> int:
         """Return the number of the oldest step that is kept; 0 if there is none.
