@@ -53,6 +53,17 @@ async def test_a_store_is_opened_again_with_its_rows_and_later_columns(database:
         assert await again.rows(ALL) == [("a", "red")]
 
 
+async def test_opening_does_not_wait_for_a_long_reader_such_as_a_backup(
+    postgres_url: Callable[[], str],  # noqa: F811 - the fixture
+) -> None:
+    url = postgres_url()
+    with closing(open_database(url, SCHEMA, SCHEMA)), psycopg.connect(url) as backup:
+        backup.execute("SELECT * FROM things")
+
+        async with opened(open_database, url, SCHEMA, SCHEMA) as again:
+            assert await again.rows(ALL) == []
+
+
 async def test_a_transaction_that_fails_leaves_nothing_and_the_next_one_works(database: Database) -> None:
     def fail(found: Transaction) -> None:
         found.executemany(ADD, [("a",), ("b",)])

@@ -24,6 +24,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _ATTEMPT_SECONDS, _VERSION_SECONDS, _LOCK_SECONDS, _RECONNECT_SECONDS = 10, 4, 20, 0.5
 _POOL_SIZE = 8
 
+_HAS_COLUMN = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s AND NOT attisdropped"
 _HOPELESS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
 """Errors that waiting does not remove; a failed connection brings only its text."""
 
@@ -61,7 +62,9 @@ def _migrate(connection: Connection[Any], schema: Schema) -> None:
         connection.execute(f"DELETE FROM {schema.version}".encode())  # noqa: S608 - our own name
         connection.execute(f"INSERT INTO {schema.version} VALUES (%s)".encode(), (len(schema.migrations),))  # noqa: S608
     for table, column, kind in schema.added:
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} {kind}".encode())
+        # ALTER would wait for every reader, such as a backup, even if there is nothing to add.
+        if not connection.execute(_HAS_COLUMN, (table, column)).fetchall():
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} {kind}".encode())
 
 
 async def prepare_with_retry(url: str, schema: Schema, *, connect_timeout: float) -> None:
