@@ -1,12 +1,13 @@
 """Four Chromium pages write into one book while its worker and its server are killed; a model outside checks the book.
 
-`make crash`, with EDITS=10000 KILLS=200 DATABASE="sqlite postgres", or python -m soak.crash in this folder's parent.
-An edit counts as acknowledged when the page was notified, on its WebSocket, that the frame with it is saved.
+`make crash`, with EDITS=10000 KILLS=200 DATABASE="sqlite postgres" SEED=24, or python -m soak.crash in this folder's
+parent. An edit counts as acknowledged when the page was notified, on its WebSocket, that the frame with it is saved.
 """
 
 import argparse
 import json
 import random
+import re
 import sys
 import tempfile
 import time
@@ -29,7 +30,7 @@ WORKER_KILLS = 2
 """In a row: the third crash of a worker within a minute would end the session."""
 APP = """
 local Entry = session:prototype("Entry", { text = "" })
-Book = session:prototype("Book", { entries = EMPTY, text = "", note = "", last = EMPTY, listing = "", asked = 0 })
+Book = session:prototype("Book", { entries = EMPTY, text = "", note = "", last = EMPTY, listing = "" })
 local written = 0
 function Book:write()
   written = written + 1
@@ -42,10 +43,8 @@ function Book:list()
   local texts, n, entry = {}, 0, self.last
   while entry do n, entry = n + 1, entry.before end
   for i, one in ipairs(self.entries or {}) do texts[i] = one.text end
-  self.asked = self.asked + 1
-  self.listing = self.asked .. "#" .. table.concat(texts, " ") .. "|" .. n .. "|" .. written
+  self.listing = self.text .. "#" .. table.concat(texts, " ") .. "|" .. n .. "|" .. written
 end
-function Book:fold() self.listing = "" end
 if not session.reloading then
   book = Book:new()
   mcp.display("book")
@@ -55,12 +54,12 @@ VIEW = """<template><div>
 <input class="draft" aria-label="Draft" ui-value="note">
 <input class="text" aria-label="Text" ui-value="text"><button class="write" ui-action="write()">+</button>
 <p class="newest" ui-value="newest()"></p>
-<button class="list" ui-action="list()">List</button><button class="fold" ui-action="fold()">Fold</button>
+<button class="list" ui-action="list()">List</button>
 <p class="listing" ui-value="listing"></p>
 </div></template>"""
 # One task, hence one frame; it does not touch the focus, which stays in the draft.
-EDIT = """text => {
-  const input = document.querySelector(".text"), button = document.querySelector(".write");
+EDIT = """([text, css]) => {
+  const input = document.querySelector(".text"), button = document.querySelector(css);
   if (input === null || button === null) return false;
   input.value = text;
   input.dispatchEvent(new Event("input", {bubbles: true}));
@@ -84,7 +83,8 @@ class Person:
         self._count = 0
         self.connections = 0
         self._frames = 0
-        self._waiting: dict[int, str] = {}
+        self._waiting: dict[int, list[str]] = {}
+        self._mine = re.compile(rf'"({number}:\d+)"')
         page.on("websocket", self._connected)
         page.goto(url)
         page.locator(".draft").click()
@@ -93,12 +93,19 @@ class Person:
             page.keyboard.press("ArrowLeft")
         self.draft = page.evaluate(DRAFT)
 
-    def edit(self) -> bool:
-        """Write the next text into the book; False if the page shows no book at present."""
+    def edit(self) -> str | None:
+        """Write the next text into the book and return it; None if the page shows no book at present."""
         self._count += 1
         text = f"{self._number}:{self._count}"
         self._model.sent.add(text)
-        return bool(self.page.evaluate(EDIT, text))
+        return text if self.page.evaluate(EDIT, [text, ".write"]) else None
+
+    def listed(self, request: str) -> str:
+        """Return what is in the book now; `request` tells the answer from older ones, which a restart brings back."""
+        assert self.page.evaluate(EDIT, [request, ".list"]), "the page shows no book"
+        shown = self.page.locator(".listing").filter(has_text=f"{request}#")
+        shown.wait_for(timeout=60_000)
+        return shown.inner_text().partition("#")[2]
 
     def hurry(self) -> None:
         """Let the page try to reconnect now, as when the network returns."""
@@ -117,9 +124,7 @@ class Person:
         if connection != self.connections or f'"type":"{MessageType.HISTORY}"' in text:
             return
         self._frames += 1
-        mine = f'"{self._number}:{self._count}"'
-        if mine in text:
-            self._waiting[self._frames] = mine.strip('"')
+        self._waiting[self._frames] = self._mine.findall(text)
 
     def _received(self, connection: int, text: str) -> None:
         if connection != self.connections or f'"{MessageType.SAVED}"' not in text:
@@ -128,7 +133,7 @@ class Person:
         for message in content if isinstance(content, list) else [content]:
             if isinstance(message, dict) and message.get("type") == MessageType.SAVED:
                 done = [number for number in self._waiting if number <= message["data"]["frames"]]
-                self._model.saved |= {self._waiting.pop(number) for number in done}
+                self._model.saved |= {text for number in done for text in self._waiting.pop(number)}
 
 
 @dataclass
@@ -142,6 +147,7 @@ class Crash:
     kills: Counter[str] = field(default_factory=Counter)
     edits: int = 0
     _in_a_row: int = 0
+    _checks: int = 0
 
     def run(self, edits: int, kills: int, say: "Say") -> None:
         """Write and kill until both numbers are reached."""
@@ -150,16 +156,16 @@ class Crash:
             self._write(between)
             self._kill()
             self._wait_back()
-            self._check()
+            self.check()
             say(self)
         self._write(between)
-        self._check()
+        self.check()
 
     def _write(self, count: int) -> None:
         target = self.edits + self.dice.randint(count, count + 3)
         while self.edits < target:
             for person in self.people:
-                self.edits += person.edit()
+                self.edits += person.edit() is not None
 
     def _kill(self) -> None:
         kinds = ["server", "both"] + ["worker"] * (self._in_a_row < WORKER_KILLS)
@@ -173,7 +179,7 @@ class Crash:
         self.kills[kind] += 1
 
     def _wait_back(self) -> None:
-        """Wait until every page shows what one of them writes now."""
+        """Wait until every page has something acknowledged that it wrote after the kill."""
         limit = time.monotonic() + 120
         for person in self.people:
             while not self._answers(person):
@@ -182,30 +188,20 @@ class Crash:
                 person.page.wait_for_timeout(100)
 
     def _answers(self, person: Person) -> bool:
-        before = len(self.model.saved)
-        self.edits += person.edit()
+        text = person.edit()
+        self.edits += text is not None
         deadline = time.monotonic() + 1.5
-        while len(self.model.saved) == before and time.monotonic() < deadline:
+        while text not in self.model.saved and time.monotonic() < deadline:
             person.page.wait_for_timeout(20)
-        return len(self.model.saved) > before
+        return text in self.model.saved
 
-    def _check(self) -> None:
-        page = self.people[0].page
-        shown = page.locator(".listing")
-        # A kill may have brought back an older list, whose folding was not saved yet.
-        self._press(page, ".fold")
-        shown.filter(has_not_text="#").wait_for(state="attached", timeout=60_000)
-        self._press(page, ".list")
-        shown.filter(has_text="#").wait_for(timeout=60_000)
-        self.model.check(shown.inner_text().partition("#")[2])
-        self._press(page, ".fold")
+    def check(self) -> None:
+        """Compare the book with the model, and the field with the focus with what it was."""
+        self._checks += 1
+        self.model.check(self.people[0].listed(f"check {self._checks}"))
         for person in self.people:
             found = person.page.evaluate(DRAFT)
             assert found == person.draft, f"focus, caret or half-typed text is lost: {found}, not {person.draft}"
-
-    def _press(self, page: Page, button: str) -> None:
-        # Not by a real click, which would take the focus from the draft.
-        page.evaluate("css => document.querySelector(css).click()", button)
 
 
 class Say:
@@ -226,18 +222,17 @@ class Say:
         return f"{self._name}: {done}, all of them there, none twice; {seconds:.0f} s"
 
 
-def crash(folder: Path, config: str, edits: int, kills: int, say: Say) -> Crash:
-    """Run once and return what was seen; raises AssertionError at the first loss."""
+@contextmanager
+def opened(folder: Path, config: str, seed: int) -> Iterator[Crash]:
+    """Start a server, and open the pages."""
     server, model = Server(folder, config, APP, VIEW), Model(PAGES)
     server.start()
     try:
         with launched() as browser:
             context = browser.new_context()
             people = [Person(number, context.new_page(), server.url, model) for number in range(PAGES)]
-            run = Crash(server, people, model, random.Random(24))
-            run.run(edits, kills, say)
+            yield Crash(server, people, model, random.Random(seed))
             context.close()
-        return run
     finally:
         server.stop()
 
@@ -258,12 +253,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=24)
     parser.add_argument("databases", nargs="*", default=["sqlite", "postgres"])
     options = parser.parse_args()
     for database in options.databases:
         say = Say(database)
         with tempfile.TemporaryDirectory() as folder, configured(database) as config:
-            print(f"done: {say.line(crash(Path(folder), config, options.edits, options.kills, say))}", flush=True)
+            with opened(Path(folder), config, options.seed) as crash:
+                crash.run(options.edits, options.kills, say)
+            print(f"done: {say.line(crash)}", flush=True)
     return 0
 
 

@@ -1,17 +1,48 @@
-"""A few kills under four Chromium pages; `make crash` does 200 of them, on both databases."""
+"""A few kills under four Chromium pages, and the check itself; `make crash` kills 200 times, on both databases."""
 
 from pathlib import Path
 
 import pytest
 
-from soak.crash import Say, crash
+from integration.state_kills.book import Model
+from soak.crash import Say, opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.mark.covers("STATE-1", "STATE-3")
 def test_four_pages_lose_nothing_acknowledged_and_keep_focus_caret_and_half_typed_text(tmp_path: Path) -> None:
-    seen = crash(tmp_path, "", edits=120, kills=3, say=Say("sqlite"))
+    with opened(tmp_path, "", seed=24) as crash:
+        crash.run(edits=120, kills=3, say=Say("sqlite"))
 
-    assert seen.kills.total() >= 3
-    assert len(seen.model.saved) >= 30
+    assert crash.kills.total() >= 3
+    assert len(crash.model.saved) >= 30
+
+
+def test_the_check_reads_the_present_list_and_not_one_that_is_still_shown(tmp_path: Path) -> None:
+    with opened(tmp_path, "", seed=24) as crash:
+        [person, *_] = crash.people
+        listed = []
+        for number in range(3):
+            text = person.edit()
+            listed.append((text, person.listed(f"request {number}").partition("|")[0].split()))
+
+    assert listed == [("0:1", ["0:1"]), ("0:2", ["0:1", "0:2"]), ("0:3", ["0:1", "0:2", "0:3"])]
+
+
+@pytest.mark.parametrize(
+    ("shown", "problem"),
+    [
+        ("0:1 1:1|2|2", "saved edits are lost: \\['0:2'\\]"),
+        ("0:1 0:2 0:2|3|3", "there twice"),
+        ("0:1 0:2 1:9|3|3", "nobody made"),
+        ("0:2 0:1|2|2", "the order has changed"),
+        ("0:1 0:2|1|2", "references and local variables"),
+    ],
+)
+def test_the_model_sees_every_kind_of_damage(shown: str, problem: str) -> None:
+    model = Model(2, sent={"0:1", "0:2", "1:1"}, saved={"0:1", "0:2"})
+    model.check("0:1 1:1 0:2|3|3")
+
+    with pytest.raises(AssertionError, match=problem):
+        model.check(shown)
