@@ -168,6 +168,23 @@ async def test_pictures_show_the_whole_page_or_an_element_far_below(browser: Dem
     assert await colour(browser, window, 55, 795) == "0,255,0,255"
 
 
+INNER = """<style>html, body {height: 100%; margin: 0} main {height: 100%; overflow: auto}
+#low {margin-top: 2000px; height: 30px; background: #0f0}</style><main><div id=low>low</div></main>"""
+
+
+@pytest.mark.covers("IN-66")
+async def test_a_picture_of_the_whole_page_shows_what_scrolls_inside_it(browser: Demo, tmp_path: Path) -> None:
+    await show(browser, tmp_path, INNER)
+    await browse(browser, "evaluate", text="document.querySelector('main').scrollTop = 99")
+
+    whole = await browser.target.screenshot(ScreenshotRequest(full_page=True))
+
+    assert size(whole) == (1280, 2030)
+    assert await colour(browser, whole, 600, 2020) == "0,255,0,255"
+    facts = "[innerHeight, document.querySelector('main').scrollTop].join()"
+    assert await browse(browser, "evaluate", text=facts) == '"800,99"'
+
+
 LATE = """<style>body {margin: 0}</style><ui-late>…</ui-late><script>setTimeout(() => customElements.define("ui-late",
 class extends HTMLElement { connectedCallback() { document.body.style.background = "#0f0"; } }), 400)</script>"""
 

@@ -6,6 +6,7 @@ import { annotate, clear, mark } from "./annotate";
 import { compare } from "./compare";
 import { agentCursor } from "./cursor";
 import { frameOffset } from "./dom";
+import { fileInputOf } from "./files";
 import { pressBySynthesis } from "./keys";
 import { chainAt, deepestAt, resolveTarget, settledPoint, ActionError } from "./actionability";
 import { collectErrors } from "./page_errors";
@@ -18,8 +19,8 @@ export { offerPointCard } from "./point_card";
 
 export interface Introspector {
   call(request: string): Promise<string>;
-  /** The element itself, for a debugger. */
-  element(ref: string): Element | null;
+  /** The file input that an element is, holds or belongs to, for a debugger. */
+  fileInput(ref: string): Element | null;
   uidOf(element: Element): string;
 }
 
@@ -57,7 +58,7 @@ export function create(prefix: string, watched = false): Introspector {
   const cursor = watched ? agentCursor() : null;
   return {
     uidOf: (element) => refs.uidOf(element),
-    element: (ref) => refs.resolve(JSON.parse(ref) as NodeRef),
+    fileInput: (ref) => fileInputOf(refs.resolve(JSON.parse(ref) as NodeRef)),
     async call(request) {
       try {
         const asked = JSON.parse(request) as Request;

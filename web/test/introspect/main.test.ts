@@ -217,9 +217,9 @@ describe("other questions", () => {
     expect(await call({ op: "idle" })).toEqual({});
   });
 
-  test("an element can be had by its reference", () => {
-    show("<p>x</p>");
-    expect(page.element(JSON.stringify({ path: pathOf("p") }))).toBe(document.querySelector("p"));
+  test("the file input of an element can be had by its reference", () => {
+    show("<p><input type=file></p>");
+    expect(page.fileInput(JSON.stringify({ path: pathOf("p") }))).toBe(document.querySelector("input"));
   });
 
   test("what is no question is an internal error", async () => {

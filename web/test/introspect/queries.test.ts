@@ -32,7 +32,7 @@ test("the script is loaded once and answers", async () => {
   let loads = 0;
   scripts((script) => {
     loads += 1;
-    globalThis.uiMcpIntrospect = { create: (prefix) => ({ call: (request) => Promise.resolve(`${prefix}:${request}`), element: () => null, uidOf: () => "" }) };
+    globalThis.uiMcpIntrospect = { create: (prefix) => ({ call: (request) => Promise.resolve(`${prefix}:${request}`), fileInput: () => null, uidOf: () => "" }) };
     script.onload?.(new Event("load"));
   });
   await ask("one");

@@ -19,6 +19,7 @@ from ui_mcp.introspection.backends.chromium.launch import offer_model_context, o
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
 from ui_mcp.introspection.backends.chromium.person_driving import PersonDriving
 from ui_mcp.introspection.backends.chromium.pointing import card_commands, enable_card, show_as, words_of
+from ui_mcp.introspection.backends.chromium.screenshots import take_screenshot
 from ui_mcp.introspection.backends.chromium.tab import TabSetup
 from ui_mcp.introspection.backends.chromium.transports import BrowserProcess, connect_websocket
 from ui_mcp.introspection.contract import CaptureRequest, Ref
@@ -238,7 +239,7 @@ class BrowserBackend:
     async def screenshot(self, request: ScreenshotRequest) -> bytes:
         named = request.ref or request.mark
         driven = await self._owner(named.json()) if named else await self._stage(request.stage)
-        return await driven.screenshot(request)
+        return await take_screenshot(driven, request)
 
     async def pointed(self) -> JsonObject:
         if self._pointed is None:
@@ -256,7 +257,7 @@ class BrowserBackend:
         driven = self._open_pages()[-1]
         try:
             await show_as(driven, view, self.wait_rendered)
-            return await driven.screenshot(ScreenshotRequest(mark=Ref(path=view.path)))
+            return await take_screenshot(driven, ScreenshotRequest(mark=Ref(path=view.path)))
         finally:
             # The agent's own tab has the focus again.
             with anyio.move_on_after(5, shield=True), suppress(DevToolsError):

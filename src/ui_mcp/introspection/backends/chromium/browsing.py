@@ -11,6 +11,7 @@ from ui_mcp.introspection.backends.chromium.devtools import DevToolsError
 from ui_mcp.introspection.backends.chromium.launch import complete_url
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage
 from ui_mcp.introspection.backends.chromium.page_operations import OPERATIONS, operate
+from ui_mcp.introspection.backends.chromium.screenshots import take_screenshot
 
 LOAD_SECONDS = 20.0
 
@@ -135,7 +136,7 @@ async def _compare(pages: Pages, request: BrowserRequest) -> bytes:
     before = driven.picture
     if before is None:
         raise UiActionFailedError("There is no earlier picture of this tab\nTake one with ui_screenshot first.")
-    return await pages.mark_changes(before, await driven.screenshot(ScreenshotRequest()))
+    return await pages.mark_changes(before, await take_screenshot(driven, ScreenshotRequest()))
 
 
 def _url(request: BrowserRequest) -> str:

@@ -1,6 +1,10 @@
 """How a page is shown: the size of its window, a device, colour scheme, reduced motion."""
 
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import anyio
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.backends.chromium.devtools import Session
@@ -32,8 +36,10 @@ OPTIONS = ("device", "width", "height", "dark", "reducedMotion", "print")
 class Emulation:
     """The options that were set for one page."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, sized: bool) -> None:
         self._session = session
+        self._sized = sized
+        """Whether the window has a size that we have set."""
         self._options: JsonObject = {}
 
     async def set(self, options: JsonObject) -> str:
@@ -49,9 +55,25 @@ class Emulation:
         merged = {name: value for name, value in {**self._options, **options}.items() if value is not None}
         device = _device(merged)
         await self._resize(device)
+        self._sized = True
         await self._session.send("Emulation.setEmulatedMedia", _media(merged))
         self._options = merged
         return " ".join([f"{device.width}x{device.height}", *(f"{name}={value}" for name, value in merged.items())])
+
+    @asynccontextmanager
+    async def window(self, width: int, height: int) -> AsyncIterator[None]:
+        """Show the page in a window of another size for a while."""
+        device = _device(self._options)
+        scale = device.scale if self._sized else 0  # 0 leaves it as it is
+        await self._resize(replace(device, width=width, height=height, scale=scale))
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                if self._sized:
+                    await self._resize(device)
+                else:
+                    await self._session.send("Emulation.clearDeviceMetricsOverride")
 
     async def _resize(self, device: Device) -> None:
         size = {"width": device.width, "height": device.height, "mobile": device.mobile}

@@ -54,9 +54,13 @@ class FrameScript:
             raise person_page_refused()
         return dict(loads(answer["result"]["value"]))
 
-    async def element(self, ref: JsonObject) -> str:
-        """Return the debugger's id of an element."""
-        expression = f"__uiMcp.element({dumps(dumps(ref))})"
+    async def file_input(self, ref: JsonObject) -> str:
+        """Return the debugger's id of the file input that an element is, holds or belongs to.
+
+        Raises:
+            KeyError: there is none.
+        """
+        expression = f"__uiMcp.fileInput({dumps(dumps(ref))})"
         found = await self.session.send("Runtime.evaluate", {"expression": expression, "contextId": self.context_id})
         return str(found["result"]["objectId"])
 

@@ -1,7 +1,6 @@
-"""One page that we drive: script in an isolated context, native dialogs, screenshots, uploads."""
+"""One page that we drive: script in an isolated context, native dialogs, uploads."""
 
 import asyncio
-import base64
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -21,7 +20,6 @@ from ui_mcp.errors import (
     UiStaleRefError,
     UiTimeoutError,
 )
-from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.activity import PageActivity
 from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError, Session
 from ui_mcp.introspection.backends.chromium.emulation import Emulation
@@ -38,15 +36,6 @@ from ui_mcp.jsontypes import JsonObject
 R = TypeVar("R")
 _numbers = itertools.count(1)  # module level, so that the stage uids of all browsers differ
 _REQUEST_SECONDS = 0.5
-MAX_SIDE = 16_000
-"""Pixels of a picture of a whole page; browsers cannot draw larger ones."""
-DRAWN = """new Promise((done) => {
-  setTimeout(done, 1500);
-  const late = () => [...document.querySelectorAll(":not(:defined)")].some((one) => /^(ui|sl)-/.test(one.localName));
-  const frames = () => requestAnimationFrame(() => requestAnimationFrame(done));
-  const look = () => (late() ? setTimeout(look, 16) : document.fonts.ready.then(frames));
-  look();
-})"""
 _ERRORS: dict[str, type[IntrospectError]] = {
     kind.code: kind
     for kind in (UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiStaleRefError, UiTimeoutError)
@@ -98,7 +87,7 @@ class DrivenPage:
         self._dialog_opened = asyncio.Event()
         self.activity = PageActivity(lambda: self.tab.url)
         self.tab = Tab(connection, attached, setup, self._watch)
-        self.emulation = Emulation(self.tab.session)
+        self.emulation = Emulation(self.tab.session, sized=bool(setup.page))
         self.keyboard = Keyboard(self.tab.session)
         self.mouse = Mouse(self.tab, self.keyboard)
         self._prefixes = prefixes
@@ -251,64 +240,11 @@ class DrivenPage:
         except DialogOpenError:
             return
 
-    async def screenshot(self, request: ScreenshotRequest) -> bytes:
-        """Return a screenshot of the viewport, of the whole page or of one element."""
-        await self.require_allowed()
-        box = await self.call({"op": "box", "target": request.ref.json()}) if request.ref else None
-        await self._drawn()
-        view = await self._view(whole=request.full_page)
-        # Browsers cut pictures from the document, not from what the window shows.
-        corner = {"x": 0, "y": 0} if request.full_page and not box else {"x": view["left"], "y": view["top"]}
-        at = {side: corner[side] + (box[side] if box else 0) for side in corner}
-        clip = {**at, "width": (box or view)["width"], "height": (box or view)["height"]}
-        scale = min(1.0, request.max_width / clip["width"]) if request.max_width and clip["width"] else 1.0
-        drawn = self._drawing(request)
-        if drawn:
-            await self.call(drawn)
-        try:
-            # An element or page may be larger than the window.
-            beyond = request.full_page or request.ref is not None
-            shot = {"format": "png", "clip": {**clip, "scale": scale}, "captureBeyondViewport": beyond}
-            screenshot = self.tab.session.send("Page.captureScreenshot", shot)
-            png = base64.b64decode((await self.unless_dialog(screenshot))["data"])
-            await self.require_allowed()  # again: the page may have navigated meanwhile
-            if not (request.ref or request.full_page or drawn):
-                self.picture = png
-            return png
-        except DialogOpenError as error:
-            raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
-        finally:
-            if drawn:
-                await self.call({"op": "clear"})
-
-    def _drawing(self, request: ScreenshotRequest) -> JsonObject | None:
-        """Return what the page script is to draw over the page."""
-        if request.mark is not None:
-            return {"op": "mark", "target": request.mark.json()}
-        return {"op": "annotate"} if request.annotate else None
-
-    async def _drawn(self) -> None:
-        """Wait a moment for typefaces and for elements that are still being loaded: a picture without them misleads."""
-        with suppress(DialogOpenError):
-            await self.unless_dialog(self.tab.evaluate(DRAWN))
-
-    async def _view(self, *, whole: bool) -> JsonObject:
-        """Return the size of the window or the whole page, and how far it is scrolled."""
-        root = "document.documentElement"
-        window, page = ("innerWidth", "innerHeight"), (f"{root}.scrollWidth", f"{root}.scrollHeight")
-        width, height = page if whole else window
-        limited = f"width: Math.min({MAX_SIDE}, {width}), height: Math.min({MAX_SIDE}, {height})"
-        size = f"({{ {limited}, left: scrollX, top: scrollY }})"
-        try:
-            return dict(await self.unless_dialog(self.tab.evaluate(size)))
-        except DialogOpenError as error:
-            raise UiActionFailedError("A native dialog is open\nAnswer it first.", reason="BEHIND_MODAL") from error
-
     async def set_files(self, target: JsonObject, paths: Sequence[str]) -> None:
-        """Set the files of a file input.
+        """Set the files of a file input: of the target, of what is in it, or of what is beside it, as a button is.
 
         Raises:
-            UiActionFailedError: a file does not exist, or the target is not a file input.
+            UiActionFailedError: a file does not exist, or there is no file input.
         """
         for path in paths:
             if not await anyio.Path(path).is_file():
@@ -316,10 +252,12 @@ class DrivenPage:
         await self.call({"op": "box", "target": target})
         script = self._frames.by_prefix(prefix_of({"target": target})) or await self._main_script()
         try:
-            handle = {"files": list(paths), "objectId": await script.element(target)}
+            handle = {"files": list(paths), "objectId": await script.file_input(target)}
             await script.session.send("DOM.setFileInputFiles", handle)
         except (DevToolsError, KeyError) as error:
-            raise UiActionFailedError("The node is not a file input", reason="UNSUPPORTED_TARGET_TYPE") from error
+            raise UiActionFailedError(
+                "The node is not a file input, and there is none in it or beside it", reason="UNSUPPORTED_TARGET_TYPE"
+            ) from error
 
     def drain(self) -> list[str]:
         """Return and clear the problems of the page."""
