@@ -165,5 +165,10 @@ def test_a_table_fits_a_phone_and_says_when_it_is_empty(server: Server, page: Pa
     expect(page.locator("ui-table .rows .row")).to_have_count(10)
     assert first(page) == "item 11"
     accessible(page)
+    more = page.locator("ui-table .aside")
+    expect(more).to_be_visible()
+    more.click()
+    expect(page.locator("ui-table .rows").get_by_role("button", name="Remove").first).to_be_in_viewport()
+    expect(more).to_be_hidden()
     server.call("ui_run", code="shop.items = {}")
     expect(page.locator("ui-table .state")).to_have_text("Sold out.")

@@ -23,7 +23,7 @@ class UiChart extends UiElement {
   private readonly canvas = make("div.canvas", { role: "img", tabindex: 0 });
   private readonly save = iconButton("Download picture", SAVE, () => this.download());
   private readonly state = make("div.state", { role: "status" });
-  private readonly table = make("table.quiet");
+  private readonly table = make("table");
   private readonly live = make("div.quiet", { "aria-live": "polite" });
   private readonly resized = new ResizeObserver(() => this.chart?.resize());
   private readonly themed = new MutationObserver(() => this.draw());
@@ -32,7 +32,7 @@ class UiChart extends UiElement {
 
   constructor() {
     super(sheet);
-    this.root.append(this.save, this.canvas, this.state, this.table, this.live);
+    this.root.append(this.save, this.canvas, this.state, make("div.quiet", {}, this.table), this.live);
     this.canvas.addEventListener("keydown", (event) => this.onKey(event));
   }
 

@@ -21,6 +21,8 @@ export interface Asked {
   readonly by: string;
 }
 
+/** A longer unit is written once, above the axis. */
+const SHORT_UNIT = 3;
 const ANIMATION = { animationDuration: 300, animationDurationUpdate: 200 };
 
 export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look): EChartsCoreOption {
@@ -67,16 +69,25 @@ function axisLook(look: Look): object {
 function cartesian(plot: Plot, asked: Asked, look: Look): object {
   const { type, horizontal, min, max, zoom } = asked;
   const places = { type: "category", data: [...plot.places], boundaryGap: type === "bar" || type === "stacked", ...axisLook(look), splitLine: { show: false } };
-  const numbers = { type: "value", scale: type === "scatter" || type === "line" || type === "", min: min ?? undefined, max: max ?? undefined, ...axisLook(look) };
+  const numbers = { type: "value", scale: type === "scatter" || type === "line" || type === "", min: min ?? undefined, max: max ?? undefined, ...axisLook(look), ...unitOf(asked, look) };
   const many = plot.series.length > 1;
+  const named = asked.unit.length > SHORT_UNIT;
   return {
     legend: many ? legend(look) : undefined,
-    grid: { left: 8, right: 16, top: many ? 36 : 14, bottom: zoom ? 48 : 8, containLabel: true },
+    grid: { left: 8, top: (many ? 36 : 14) + (named ? 18 : 0), right: horizontal && named ? 48 : 16, bottom: zoom ? 48 : 8, containLabel: true },
     xAxis: horizontal ? numbers : places,
     yAxis: horizontal ? { ...places, inverse: true } : numbers,
     dataZoom: zoom ? [{ type: "inside" }, { type: "slider", height: 22, bottom: 8, borderColor: look.border, textStyle: { color: look.muted } }] : undefined,
     series: plot.series.map(({ name, values }) => seriesFor(name, values, type, plot.series.length)),
   };
+}
+
+/** The unit on the axis of numbers. */
+function unitOf({ unit }: Asked, look: Look): object {
+  if (unit === "" || unit.length > SHORT_UNIT) {
+    return { name: unit, nameTextStyle: { color: look.muted, align: "left" } };
+  }
+  return { axisLabel: { color: look.muted, hideOverlap: true, formatter: (value: number) => `${value.toLocaleString(undefined, { maximumFractionDigits: 10 })} ${unit}` } };
 }
 
 function seriesFor(name: string, values: readonly (number | null)[], type: string, count: number): object {
@@ -118,7 +129,7 @@ function gauge({ series }: Plot, { min, max, unit }: Asked, look: Look): object 
   };
 }
 
-function heatmap(points: Points, plot: Plot, { by }: Asked, look: Look): object {
+function heatmap(points: Points, plot: Plot, { by, unit }: Asked, look: Look): object {
   const other = points.names.indexOf(by);
   const ys = [...new Set(points.rows.map((row) => String(row[other] ?? "")))];
   const xs = [...new Set(plot.places)];
@@ -128,7 +139,7 @@ function heatmap(points: Points, plot: Plot, { by }: Asked, look: Look): object 
     grid: { left: 8, right: 16, top: 14, bottom: 64, containLabel: true },
     xAxis: { type: "category", data: xs, ...axisLook(look) },
     yAxis: { type: "category", data: ys, ...axisLook(look) },
-    visualMap: { min: least(numbers), max: greatest(numbers), calculable: true, orient: "horizontal", left: "center", bottom: 0, itemWidth: 14, itemHeight: 100, textStyle: { color: look.muted }, inRange: { color: [look.surface, look.palette[0] ?? look.text] } },
+    visualMap: { min: least(numbers), max: greatest(numbers), calculable: true, orient: "horizontal", left: "center", bottom: 0, itemWidth: 14, itemHeight: 100, formatter: (value: unknown) => withUnit(Number(value), unit), textStyle: { color: look.muted }, inRange: { color: [look.surface, look.palette[0] ?? look.text] } },
     series: [{
       name: values?.name, type: "heatmap",
       data: points.rows.map((row, at) => [xs.indexOf(plot.places[at] ?? ""), ys.indexOf(String(row[other] ?? "")), values?.values[at] ?? null]),

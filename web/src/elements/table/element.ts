@@ -62,7 +62,7 @@ class UiTable extends UiElement {
       show: (name, visible) => this.arrange((layout) => layout.show(name, visible)),
     });
     this.grid = new Grid(head, (first, last) => this.fetchAround(first, last));
-    this.root.append(this.toolbar.element, this.grid.element, this.state, this.pager, this.live);
+    this.root.append(this.toolbar.element, this.grid.frame, this.state, this.pager, this.live);
     this.grid.element.addEventListener("keydown", (event) => this.onKey(event));
     this.grid.element.addEventListener("click", (event) => this.onClick(event));
     this.grid.element.addEventListener("dblclick", (event) => {

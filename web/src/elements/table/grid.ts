@@ -10,6 +10,8 @@ import { contentHeight, rowsInView, rowTop, scrollFor, type Viewport } from "./s
 export const ROW_HEIGHT = 38;
 export const HEAD = -1;
 const MORE = 8;
+/** Pixels of a column that need no hint. */
+const BEYOND = 4;
 const NOWHERE = -2;
 
 export interface GridState {
@@ -31,6 +33,9 @@ export interface Place {
 
 export class Grid {
   readonly element = make("div.grid", { role: "grid" });
+  /** For pointers: the keyboard reaches every cell by itself. */
+  private readonly aside = make("button.aside", { type: "button", tabindex: -1, "aria-hidden": "true", title: "More columns" }, "›");
+  readonly frame = make("div.frame", {}, this.element, this.aside);
   private readonly body = new Body();
   private readonly foot = make("div.row.foot", { role: "row", "data-totals": true });
   private state: GridState | null = null;
@@ -43,6 +48,7 @@ export class Grid {
   ) {
     this.element.append(head.element, this.body.element, this.foot);
     this.element.addEventListener("scroll", () => this.drawRows(), { passive: true });
+    this.aside.addEventListener("click", () => this.element.scrollBy({ left: this.element.clientWidth * 0.7, behavior: "smooth" }));
     this.element.addEventListener("focusin", (event) => (this.active = this.placeOf(event) ?? this.active));
   }
 
@@ -61,6 +67,15 @@ export class Grid {
     });
     drawTotals(this.foot, data, layout.visible(), select === "many");
     this.drawRows();
+    requestAnimationFrame(() => this.hint());
+  }
+
+  /** Show at the edges that there are columns beyond them. */
+  private hint(): void {
+    const { scrollLeft, scrollWidth, clientWidth } = this.element;
+    const passed = Math.abs(scrollLeft);
+    this.frame.classList.toggle("before", passed > BEYOND);
+    this.frame.classList.toggle("after", scrollWidth - clientWidth - passed > BEYOND);
   }
 
   drawRows(): void {
@@ -69,6 +84,7 @@ export class Grid {
       return;
     }
     const { data, paged } = state;
+    this.hint();
     this.body.element.style.height = `${paged ? data.rows.length * ROW_HEIGHT : contentHeight({ length: data.length, rowHeight: ROW_HEIGHT })}px`;
     const view = this.viewport();
     const { first, last } = paged ? { first: data.from, last: data.from + data.rows.length - 1 } : rowsInView(view, MORE);

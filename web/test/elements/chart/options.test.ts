@@ -21,3 +21,10 @@ test("stacked bars share a stack, lying ones change the axes", () => {
   expect(made("bar", { horizontal: true })["yAxis"]).toMatchObject({ type: "category" });
   expect(made("line", { zoom: true })["dataZoom"]).toHaveLength(2);
 });
+
+test("the unit is on the axis of numbers: with each if it is short, else once", () => {
+  const axis = (more: object, name = "yAxis") => (made("bar", more) as unknown as Record<string, { name?: string; axisLabel: { formatter?: (value: number) => string } }>)[name];
+  expect(axis({ unit: "€" })?.axisLabel.formatter?.(1500.5)).toBe("1,500.5 €");
+  expect(axis({ unit: "€", horizontal: true }, "xAxis")?.axisLabel.formatter?.(2)).toBe("2 €");
+  expect([axis({ unit: "requests/s" })?.name, axis({ unit: "requests/s" })?.axisLabel.formatter]).toEqual(["requests/s", undefined]);
+});
