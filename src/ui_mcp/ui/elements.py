@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -67,3 +67,9 @@ def _object(one: JsonObject, name: str) -> JsonObject:
 def _meant(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word, list(known), 1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def server_attributes(tag: str) -> Sequence[str]:
+    """Return the attributes of an element that the server must know: rules that hold whatever a page does."""
+    names = contracts().get(tag, {}).get("server", [])
+    return [str(name) for name in names] if isinstance(names, list) else []

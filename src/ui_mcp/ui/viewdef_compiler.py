@@ -2,13 +2,14 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from html.parser import HTMLParser
+from json import dumps
 
 from ui_mcp.errors import ViewdefError
-from ui_mcp.ui.elements import data_kind
+from ui_mcp.ui.elements import data_kind, server_attributes
 
 _KEY = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -36,6 +37,8 @@ class Binding:
     """For `ui-for` and `ui-if`: the key of the viewdef made from their content."""
     line: int = 0
     """Line of its element in the file."""
+    options: str = ""
+    """For an element with data: attributes that its contract says the server reads, as JSON; false is a bound one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,13 @@ def split_path(text: str) -> tuple[str, str]:
     found = _PATH_PART.match(text)
     end = found.end() if found else 0
     return text[:end].strip(), text[end + 1 :]
+
+
+def options_of(tag: str, attributes: Mapping[str, str]) -> str:
+    """Return what the server reads of an element's attributes as JSON, or ""."""
+    names = server_attributes(tag)
+    bound = {name: False for name in names if f"ui-attr-{name}" in attributes}
+    return dumps({name: attributes[name] for name in names if name in attributes} | bound) if names else ""
 
 
 def kind_of(attribute: str) -> str | None:
@@ -266,8 +276,10 @@ class _Reader(_Walker):
                 element.list_at = len(self.bindings)
             positions.append(f"{len(self.bindings)} {name}")
             wrapper = found.get("ui-item-wrapper", "") if kind == "viewlist" else ""
+            options = options_of(element.tag, found) if name == "ui-value" else ""
+            text, line = found[name], self._line
             self.bindings.append(
-                Binding(kind, name, element.tag, found[name], namespace, item_wrapper=wrapper, line=self._line)
+                Binding(kind, name, element.tag, text, namespace, item_wrapper=wrapper, line=line, options=options)
             )
         if element.inline:
             positions.append(f"{element.inline.position} ui-viewlist")

@@ -17,8 +17,8 @@ mcp.value = app
 """
 
 
-def opened(bench: Bench) -> Page:
-    bench.viewdefs(App__DEFAULT='<ui-upload ui-value="files"></ui-upload>')
+def opened(bench: Bench, attributes: str = "multiple") -> Page:
+    bench.viewdefs(App__DEFAULT=f'<ui-upload ui-value="files" {attributes}></ui-upload>')
     bench.run(APP)
     return bench.open()
 
@@ -60,7 +60,35 @@ def test_more_than_was_said_and_what_is_no_base64_is_refused_and_removed(bench: 
     assert "could not be stored" in ask(bench, page, part="%%%", serial=2)["problem"]
     ask(bench, page, begin="c.txt", size=9, serial=3)
     assert ask(bench, page, cancel=True, serial=3)["problem"] == ""
-    assert ask(bench, page, begin="d", size=10**10, serial=4)["problem"] == "The file is larger than 200 MB."
+    assert ask(bench, page, begin="d", size=10**10, serial=4)["problem"] == "The file is too large; the most is 25 MB."
     assert "choose the file again" in ask(bench, page, part=packed(b"x"), serial=9)["problem"]
     assert stored(bench) == {}
     assert bench.run("return #app.files") == 0
+
+
+@pytest.mark.covers("UI-ELEM-4")
+@pytest.mark.parametrize(
+    ("attributes", "file", "problem"),
+    [
+        ('accept=".csv, image/*"', {"begin": "a.exe"}, "This kind of file is not taken; .csv, image/* is."),
+        ('accept=".csv, image/*"', {"begin": "a.CSV"}, None),
+        ('accept=".csv, image/*"', {"begin": "a", "type": "image/png"}, None),
+        ('max-size="1 KB"', {"begin": "a", "size": 1025}, "The file is too large; the most is 1 KB."),
+        ("", {"begin": "a", "size": 26 * 1024 * 1024}, "The file is too large; the most is 25 MB."),
+        ('ui-attr-max-size="most"', {"begin": "a", "size": 26 * 1024 * 1024}, None),
+    ],
+)
+def test_the_limits_of_a_viewdef_hold_whatever_the_page_does(
+    bench: Bench, attributes: str, file: dict[str, Any], problem: str | None
+) -> None:
+    page = opened(bench, attributes)
+    assert ask(bench, page, serial=1, **{"size": 1} | file).get("problem") == problem
+
+
+@pytest.mark.covers("UI-ELEM-4")
+def test_a_file_too_many_is_refused(bench: Bench) -> None:
+    page = opened(bench, "")
+    ask(bench, page, begin="a", size=1, serial=1)
+    assert ask(bench, page, begin="b", size=1, serial=2)["problem"] == "At most 1 file."
+    ask(bench, page, part=packed(b"a"), serial=1, last=True)
+    assert ask(bench, page, begin="b", size=1, serial=3)["problem"] == "At most 1 file."

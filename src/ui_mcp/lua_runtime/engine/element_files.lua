@@ -5,14 +5,59 @@ local FAULT, PROPERTY = E.wire.fault, E.wire.property
 local json, limits = E.json, E.limits
 local type, tostring, tonumber, next, error = type, tostring, tonumber, next, error
 local gsub, match, sub, find, insert = string.gsub, string.match, string.sub, string.find, table.insert
-local concat, min = table.concat, math.min
+local concat, min, lower, gmatch = table.concat, math.min, string.lower, string.gmatch
 
 local MOST_BYTES, MOST_SENT = 200 * 1024 * 1024, 20 * 1024 * 1024
+local DEFAULT_SIZE, DEFAULT_FILES = "25 MB", 100
+local UNITS = { b = 1, kb = 1024, mb = 1024 ^ 2, gb = 1024 ^ 3 }
 
 local files = {}
 E.data_kinds.files = files
 
-function files.start(app) return { app = app or E.displayed or "app", open = {}, kept = {} } end
+-- `5 MB` in bytes; nil if it is no size.
+local function bytes_of(text)
+  local number, unit = match(lower(text), "^%s*([%d.]+)%s*([kmg]?b?)%s*$")
+  return number and tonumber(number) and tonumber(number) * (UNITS[unit] or 1)
+end
+
+-- What the viewdef says of an upload; false is an attribute that is bound, which only the page knows.
+local function limits_of(options)
+  local size, count = options["max-size"], options["max-files"]
+  if options.multiple == nil and count == nil then count = "1" end
+  if size == nil or size and not bytes_of(size) then size = DEFAULT_SIZE end
+  return {
+    accept = options.accept or "",
+    shown_size = size,
+    size = size and min(MOST_BYTES, bytes_of(size)) or MOST_BYTES,
+    files = count ~= false and (tonumber(count) or DEFAULT_FILES) or nil,
+  }
+end
+
+function files.start(app, options)
+  return { app = app or E.displayed or "app", open = {}, kept = {}, limits = limits_of(options or {}) }
+end
+
+local function accepts(accept, name, kind)
+  name, kind = lower(name), lower(kind)
+  for wanted in gmatch(lower(accept), "[^,%s]+") do
+    local family = match(wanted, "^(.*/)%*$")
+    if sub(wanted, 1, 1) == "." then
+      if sub(name, -#wanted) == wanted then return true end
+    elseif family and sub(kind, 1, #family) == family or kind == wanted then
+      return true
+    end
+  end
+  return not find(accept, "[^,%s]")
+end
+
+-- Why a file is not taken. The page says it sooner; this holds whatever a page does.
+local function refusal(state, name, kind, size)
+  local rules, present = state.limits, state.list and #state.list or 0
+  for _ in next, state.open do present = present + 1 end
+  if not accepts(rules.accept, name, kind) then return "This kind of file is not taken; " .. rules.accept .. " is." end
+  if size > rules.size then return "The file is too large; the most is " .. (rules.shown_size or "200 MB") .. "." end
+  if rules.files and present >= rules.files then return "At most " .. rules.files .. (rules.files == 1 and " file." or " files.") end
+end
 
 function files.read(state, v)
   state.list = type(v) == "table" and v or nil
@@ -66,7 +111,8 @@ end
 
 local function begin(state, q, serial)
   local size = tonumber(q.size) or 0
-  if size > MOST_BYTES then return answer(serial, { problem = "The file is larger than 200 MB." }) end
+  local problem = refusal(state, q.begin, tostring(q.type or ""), size)
+  if problem then return answer(serial, { problem = problem }) end
   local folder = host.base_dir .. "/storage/" .. gsub(state.app, "[^%w_.-]", "_") .. "/uploads/"
   local upload = { path = free_path(folder, q.begin), name = tostring(q.begin), kind = tostring(q.type or ""), size = size, got = 0 }
   state.open[serial] = upload

@@ -31,6 +31,7 @@ local function binding(row, pos, shape)
   b.namespace, b.item_namespace, b.item_wrapper = row[5], row[6], row[7]
   b.inline = row[8] ~= "" and row[8] or nil
   b.data = E.data_kinds[kind] ~= nil
+  b.options = b.data and row[10] ~= "" and E.json.decode(row[10]) or nil
   local path, problem = paths.parse(text)
   if not path then
     b.refused, b.path, b.query, b.level = problem, { text = text }, {}, 2

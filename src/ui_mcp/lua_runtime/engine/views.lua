@@ -93,7 +93,7 @@ function views.data(s, pos, v)
   local kind = E.data_kinds[b.kind]
   local state = s[b.slot + 1]
   if not state then
-    state = kind.start(s[SHAPE].viewdef.app)
+    state = kind.start(s[SHAPE].viewdef.app, b.options)
     s[b.slot + 1] = state
   end
   -- Nothing if it is as before; what only adds to it is sent and not kept.
