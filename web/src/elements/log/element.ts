@@ -7,6 +7,8 @@ import css from "./log.css?inline";
 const sheet = styleSheet(css);
 const MOST_LINES = 5000;
 const NEAR_END = 40;
+/** Lines of a block, the unit by which browsers leave out what is not in view. */
+const BLOCK = 100;
 
 interface Whole {
   readonly skipped: number;
@@ -22,7 +24,11 @@ class UiLog extends UiElement {
   private ending: Style = {};
   private follows = true;
   private unread = 0;
+  /** What has come since the last frame: many messages are drawn at once. */
+  private coming: { drop: number; lines: string[] } | null = null;
   private search = "";
+  /** Lines that match the search. */
+  private shown = 0;
   private history: string[] = [];
   private at = 0;
   private readonly body = make("div.lines", { role: "log", tabindex: 0 });
@@ -53,16 +59,33 @@ class UiLog extends UiElement {
     }
     const sent = value as Sent;
     if ("lines" in sent) {
+      this.coming = null;
       this.lines = [...sent.lines];
       this.skipped = sent.skipped;
       this.redraw();
     } else {
-      this.extend(sent.drop, sent.append);
+      this.collect(sent.drop, sent.append);
     }
-    this.draw();
   }
 
-  private extend(drop: number, added: readonly string[]): void {
+  private collect(drop: number, added: readonly string[]): void {
+    const waiting = this.coming !== null;
+    this.coming ??= { drop: 0, lines: [] };
+    this.coming.drop += drop;
+    this.coming.lines.push(...added);
+    if (document.hidden) {
+      this.extend(); // there are no frames
+    } else if (!waiting) {
+      requestAnimationFrame(() => this.extend());
+    }
+  }
+
+  private extend(): void {
+    if (this.coming === null) {
+      return;
+    }
+    const { drop, lines: added } = this.coming;
+    this.coming = null;
     const gone = Math.max(drop, this.lines.length + added.length - MOST_LINES);
     this.lines = [...this.lines, ...added].slice(gone);
     this.skipped += gone;
@@ -70,17 +93,39 @@ class UiLog extends UiElement {
       this.redraw();
       return;
     }
-    for (let at = 0; at < gone; at++) {
-      this.body.firstElementChild?.remove();
-    }
-    this.body.append(...added.map((line) => this.row(line)));
+    this.dropLines(gone);
+    this.addLines(added);
     this.unread += this.follows ? 0 : added.length;
+    this.draw();
+  }
+
+  private addLines(lines: readonly string[]): void {
+    let at = 0;
+    while (at < lines.length) {
+      let block = this.body.lastElementChild;
+      if (block === null || block.childElementCount >= BLOCK) {
+        block = make("div.block");
+        this.body.append(block);
+      }
+      const part = lines.slice(at, at + BLOCK - block.childElementCount);
+      block.append(...part.map((line) => this.row(line)));
+      at += part.length;
+    }
+  }
+
+  private dropLines(count: number): void {
+    for (let left = count; left > 0 && this.body.firstElementChild !== null; left--) {
+      const block = this.body.firstElementChild;
+      (block.childElementCount > 1 ? block.firstElementChild : block)?.remove();
+    }
   }
 
   private redraw(): void {
     this.ending = {};
     const shown = this.search === "" ? this.lines : this.lines.filter((line) => plain(line).toLowerCase().includes(this.search));
-    this.body.replaceChildren(...shown.map((line) => this.row(line)));
+    this.shown = shown.length;
+    this.body.replaceChildren();
+    this.addLines(shown);
     this.draw();
   }
 
@@ -101,7 +146,7 @@ class UiLog extends UiElement {
     this.body.classList.toggle("wrap", this.hasAttribute("wrap"));
     this.prompt.hidden = !this.hasAttribute("input");
     this.command.setAttribute("aria-label", `Command for ${label}`);
-    const rows = this.body.childElementCount;
+    const rows = this.search === "" ? this.lines.length : this.shown;
     const all = this.skipped + this.lines.length;
     this.count.textContent = this.search === "" ? `${all.toLocaleString()} lines` : `${rows} of ${this.lines.length} lines`;
     this.body.dataset["empty"] = rows > 0 ? "" : this.search === "" ? this.option("empty", "Nothing yet.") : "Nothing matches.";
