@@ -65,6 +65,21 @@ def test_a_file_beyond_the_limits_is_refused_by_name_and_nothing_stored(
 
 
 @pytest.mark.covers("UI-ELEM-4")
+@pytest.mark.parametrize("css", ["ui-upload", ".choose", ".box"])
+def test_an_agent_gives_files_to_the_element_its_button_or_its_drop_zone(
+    shelf: Server, tmp_path: Path, css: str
+) -> None:
+    shelf.call("ui_display", name=gallery.write(shelf, "ui-upload"))
+    sent = tmp_path / f"{css.removeprefix('.')}.txt"
+    sent.write_text("12345")
+    shelf.call("ui_wait_for", target="browser", selector={"css": ".choose"})
+    give = {"type": "setFiles", "target": {"css": css}, "paths": [str(sent)]}
+    done = shelf.call("ui_perform", target="browser", actions=[give])
+    note = f"{sent.name} has 5 bytes"
+    assert note in str(shelf.call("ui_wait_for", target="browser", selector={"text": note})), done
+
+
+@pytest.mark.covers("UI-ELEM-4")
 def test_a_file_of_the_app_is_offered_whole(shelf: Server, page: Page) -> None:
     data = bytes(range(256))
     gallery.add(
@@ -141,6 +156,57 @@ def test_a_time_is_typed_or_chosen(shelf: Server, page: Page) -> None:
     starts.fill("7")
     starts.press("Tab")
     expect(page.get_by_role("alert")).to_have_text("Not before 08:00.")
+
+
+@pytest.mark.covers("UI-ELEM-6")
+def test_a_text_is_typed_checked_and_sent_and_lua_says_what_is_wrong(shelf: Server, page: Page) -> None:
+    gallery.show(shelf, page, "ui-text")
+    name, mail = page.get_by_role("textbox", name="Name"), page.get_by_role("textbox", name="E-mail")
+    name.fill("admin")
+    name.press("Enter")
+    expect(page.get_by_role("alert").first).to_have_text("This name is taken.")
+    expect(name).to_have_attribute("aria-invalid", "true")
+    accessible(page)
+    name.fill("Ada")
+    mail.fill("ada")
+    mail.press("Tab")
+    expect(page.get_by_role("alert").last).to_have_text("Write an address like name@example.org.")
+    mail.fill("ada@example.org")
+    expect(page.get_by_text("Write an address")).to_be_hidden()
+    about = page.get_by_role("textbox", name="About you")
+    about.press_sequentially("one")
+    about.press("Enter")
+    about.press_sequentially("two")
+    about.press("Control+Enter")
+    expect(page.locator("#app > p")).to_have_text("Welcome, Ada!")
+    assert lua(shelf, "return account.mail .. ' ' .. account.about") == "ada@example.org one\ntwo"
+    lua(shelf, "account.name = 'Grace'")
+    expect(name).to_have_value("Grace")
+    name.fill("G")
+    name.press("Escape")
+    expect(name).to_have_value("Grace")
+
+
+@pytest.mark.covers("UI-ELEM-6")
+def test_a_password_is_hidden_until_it_is_shown_and_every_key_may_be_sent(shelf: Server, page: Page) -> None:
+    gallery.show(shelf, page, "ui-text")
+    secret = page.get_by_label("Password", exact=True)
+    expect(secret).to_have_attribute("type", "password")
+    secret.press_sequentially("short")
+    page.get_by_role("button", name="Show password").press("Enter")
+    expect(secret).to_have_attribute("type", "text")
+    page.get_by_role("button", name="Create account").click()
+    expect(page.get_by_role("alert").last).to_have_text("At least 8 characters; there are 5.")
+
+    gallery.add(
+        shelf,
+        "Typed",
+        'Typed = session:prototype("Typed", { text = "" })\ntyped = Typed:new()',
+        '<ui-text label="Text" ui-value="text?keypress"></ui-text><p id="as" ui-value="text"></p>',
+    )
+    shelf.call("ui_display", name="typed")
+    page.get_by_role("textbox", name="Text").press_sequentially("abc")
+    expect(page.locator("#as")).to_have_text("abc")
 
 
 @pytest.mark.covers("UI-ELEM-6")
