@@ -8,7 +8,7 @@ import sys
 import venv
 from pathlib import Path
 
-ENVIRONMENTS = {"mcp1": ["mcp>=1.20,<2"], "fastmcp": ["fastmcp>=4.1,<5"]}
+ENVIRONMENTS = {"mcp1": ["mcp>=1.20,<2"], "fastmcp": ["fastmcp>=4.1,<5"], "sqlite": ["mcp-server-sqlite", "mcp<2"]}
 FOLDER = Path(__file__).parents[1] / ".clients"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ui_mcp.workspace import Workspace
+from ui_mcp.workspace import Workspace, default_dir
 
 
 @pytest.mark.covers("UI-DIR-2")
@@ -59,3 +59,13 @@ def test_a_relative_directory_resolves_against_the_working_directory(
 
     assert Workspace.at(".claude/ui").base == tmp_path.resolve() / ".claude/ui"
     assert Workspace.at(".claude/ui").given == ".claude/ui"
+
+
+@pytest.mark.covers("UI-DIR-8")
+def test_without_a_project_the_base_directory_belongs_to_the_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+    assert Path(default_dir(Path("/"))).is_relative_to(tmp_path)
+    assert default_dir(tmp_path) == ".claude/ui"

@@ -22,8 +22,16 @@ BUNDLE = Path(__file__).parent / "bundle"
 
 
 def default_dir(cwd: Path | None = None) -> str:
-    """Return the base directory to use if none is named: `.ui` where only that exists."""
+    """Return the base directory to use if none is named: `.ui` where only that exists.
+
+    Hosts such as Claude Desktop start servers without a project, at the root of the file system; then it is a directory
+    of the account.
+    """
     folder = cwd or Path.cwd()
+    if folder == folder.parent:
+        from platformdirs import user_data_path  # noqa: PLC0415 - few starts need it
+
+        return str(user_data_path("ui-mcp", appauthor=False) / "no-project" / OTHER_DIR)
     return OTHER_DIR if (folder / OTHER_DIR).is_dir() and not (folder / DEFAULT_DIR).is_dir() else DEFAULT_DIR
 
 

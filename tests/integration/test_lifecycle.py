@@ -1,12 +1,16 @@
 """The lifecycle as an agent drives it, over real pipes and real ports."""
 
 import html
+import json
 import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -253,3 +257,34 @@ def test_the_limit_of_an_answer_is_the_configured_one(tmp_path: Path) -> None:
 
         assert (answer["truncated"], answer["chars"]) == (True, 2002)
         assert len(Path(answer["file"]).read_text()) == 2002
+
+
+@pytest.mark.covers("UI-DIR-8")
+def test_a_host_without_a_project_and_almost_without_variables_gets_a_running_server(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "ui_mcp", "mcp"]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
+
+    with subprocess.Popen(
+        command, cwd="/", env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def ask(method: str, params: Mapping[str, object]) -> dict[str, object]:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n")
+            process.stdin.flush()
+            result: dict[str, object] = json.loads(process.stdout.readline())["result"]
+            return result
+
+        ask("initialize", hello)
+        started = ask("tools/call", {"name": "ui_start", "arguments": {}})
+        (base,) = tmp_path.rglob(".ui")
+        process.stdin.close()
+        process.wait(60)
+    until_ended(base)
+
+    assert started["isError"] is False
+    assert (base / "apps").is_dir()

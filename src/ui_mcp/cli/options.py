@@ -25,7 +25,8 @@ def directory(parser: argparse.ArgumentParser) -> None:
         metavar="D",
         default=os.environ.get("UI_DIR") or default_dir(),
         help="base directory, relative to the working directory "
-        f"(env UI_DIR; default {DEFAULT_DIR}, or {OTHER_DIR} if only that exists)",
+        f"(env UI_DIR; default {DEFAULT_DIR}, or {OTHER_DIR} if only that exists; "
+        "without a project, at /, a directory of your account)",
     )
 
 

@@ -1,8 +1,10 @@
 """The four sequences of a chat with every client library over every transport."""
 
+import anyio
 import pytest
 
-from integration.chat_clients.room import CLIENTS, Room
+from integration.chat_clients.room import CLIENTS, UI_MCP, Room
+from terminals import with_terminal
 
 pytestmark = [pytest.mark.slow, pytest.mark.covers("R-NO-7", "R-NO-1", "R-NO-3")]
 TRANSPORTS = ["stdio", "sse", "http"]
@@ -91,3 +93,19 @@ async def test_each_side_lists_its_own_three_tools(room: Room) -> None:
 
     assert (await human.ask(op="tools"))["answer"] == ["chat_human_post", "chat_read_since", "chat_wait_since"]
     assert (await agent.ask(op="tools"))["answer"] == ["chat_assistant_post", "chat_read_since", "chat_wait_since"]
+
+
+@pytest.mark.covers("R-NO-14")
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("kind", ["mcp 2 modern", "mcp 2 legacy"])
+async def test_a_post_of_another_process_notifies_the_clients_of_this_one(
+    room: Room, kind: str, transport: str
+) -> None:
+    agent = await room.client(kind, transport, "assistant")
+    await agent.subscribe()
+
+    command = [*UI_MCP, "chat", "post", "--dir", str(room.folder), "from the terminal"]
+    await anyio.run_process(with_terminal(command))
+
+    assert (await agent.update())["uri"] == "ui://chat/inbox"
+    assert await agent.texts() == ["from the terminal"]

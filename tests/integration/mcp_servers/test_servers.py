@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from conformance.node import NODE, environment, npm
+from conformance.node import NODE, NPX, environment, npm
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_client.client import McpClient, Options, connect
 from ui_mcp.mcp_client.transport import Address, Command, HttpUrl, SseUrl
@@ -208,3 +208,31 @@ async def _cancelled(server: McpClient, call: Call) -> None:
             await server.ping()
             scope.cancel()
     await server.ping()
+
+
+@pytest.mark.covers("MCP-CLIENT-7")
+async def test_the_file_server_is_started_by_npx_and_keeps_to_its_folder(tmp_path: Path) -> None:
+    shared = tmp_path.resolve() / "shared"
+    shared.mkdir()
+    (shared / "note.txt").write_text("from a file")
+    arguments = (str(NPX), "-y", "@modelcontextprotocol/server-filesystem", str(shared))
+
+    async with connect(Command(str(NODE), arguments, environment()), Options(start_seconds=STARTS)) as server:
+        inside = await server.call("read_text_file", {"path": str(shared / "note.txt")}, Call())
+        outside = await server.call("read_text_file", {"path": str(tmp_path / "other.txt")}, Call())
+
+    assert text_of(inside) == "from a file"
+    assert outside.is_error
+
+
+@pytest.mark.covers("MCP-CLIENT-7")
+async def test_the_sqlite_server_creates_a_table_and_answers_a_query(tmp_path: Path) -> None:
+    program = str(Path(python_of("sqlite")).with_name("mcp-server-sqlite"))
+    address = Command(program, ("--db-path", str(tmp_path / "orders.db")))
+
+    async with connect(address, Options(start_seconds=STARTS)) as server:
+        await server.call("create_table", {"query": "CREATE TABLE orders (id INTEGER, item TEXT)"}, Call())
+        await server.call("write_query", {"query": "INSERT INTO orders VALUES (7, 'tea')"}, Call())
+        found = await server.call("read_query", {"query": "SELECT * FROM orders"}, Call())
+
+    assert text_of(found) == "[{'id': 7, 'item': 'tea'}]"
