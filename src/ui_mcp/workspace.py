@@ -29,7 +29,7 @@ def default_dir(cwd: Path | None = None) -> str:
     """
     folder = cwd or Path.cwd()
     if folder == folder.parent:
-        from platformdirs import user_data_path  # noqa: PLC0415 - few starts need it
+        from platformdirs import user_data_path
 
         return str(user_data_path("ui-mcp", appauthor=False) / "no-project" / OTHER_DIR)
     return OTHER_DIR if (folder / OTHER_DIR).is_dir() and not (folder / DEFAULT_DIR).is_dir() else DEFAULT_DIR

@@ -1,4 +1,4 @@
-"""Borders: what the three vendors' model servers stream back."""
+"""Borders: what the vendors' model servers stream back."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -51,10 +51,33 @@ GEMINI = [
     {"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2}},
     {"promptFeedback": {"blockReason": "SAFETY"}},
 ]
+RESPONSES_CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a":1}'}
+RESPONSES = [
+    {"type": "response.created", "response": {"id": "r"}},
+    {"type": "response.reasoning_summary_part.added", "summary_index": 1},
+    {"type": "response.reasoning_summary_text.delta", "delta": "hm"},
+    {
+        "type": "response.output_item.done",
+        "output_index": 0,
+        "item": {"type": "reasoning", "id": "x", "summary": [{"type": "summary_text"}], "encrypted_content": "s"},
+    },
+    {"type": "response.output_text.delta", "output_index": 1, "delta": "Hi"},
+    {"type": "response.output_item.added", "output_index": 2, "item": RESPONSES_CALL},
+    {"type": "response.function_call_arguments.delta", "output_index": 2, "delta": '{"a"'},
+    {"type": "response.output_item.done", "output_index": 2, "item": RESPONSES_CALL},
+    {
+        "type": "response.completed",
+        "response": {"usage": {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 1}, "output_tokens": 2}},
+    },
+    {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}},
+    {"type": "response.failed", "response": {"error": {"code": "x", "message": "no"}}},
+    {"type": "error", "message": "no"},
+]
 GOOD: dict[str, bytes] = {
     "openai": b'data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
     "anthropic": b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n'
     b'data: {"type":"message_stop"}\n\n',
+    "responses": b'data: {"type":"response.completed","response":{}}\n\n',
     "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}]}\n\n',
 }
 
@@ -128,6 +151,7 @@ def streams(samples: list[Any]) -> st.SearchStrategy[bytes]:
 
 BORDERS = [
     Border("OpenAI stream", streams(OPENAI), opened("openai"), 450),
+    Border("OpenAI responses stream", streams(RESPONSES), opened("responses"), 450),
     Border("Anthropic stream", streams(ANTHROPIC), opened("anthropic"), 450),
     Border("Gemini stream", streams(GEMINI), opened("gemini"), 450),
 ]

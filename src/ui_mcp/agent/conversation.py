@@ -59,8 +59,9 @@ class Conversation:
     ) -> None:
         self.name = name
         self.news = Broadcast()
-        self.usage = Usage()
-        self._deltas = Deltas(self._piece, self._spent, self._retrying)
+        self._deltas = Deltas(
+            text=self._piece, usage=self._spent, retrying=self._retrying, reasoning=self._thought, sampled=self._sampled
+        )
         self._orchestrator = Orchestrator(
             name,
             journal,
@@ -137,7 +138,7 @@ class Conversation:
         return {
             **state.snapshot(self.name),
             "run": self.run_state,
-            "usage": {"input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens},
+            "usage": self.journal.spent.as_json(),
         }
 
     def since(self, seq: int) -> list[JsonObject]:
@@ -192,8 +193,12 @@ class Conversation:
     def _retrying(self, retrying: Retrying) -> None:
         self.news.send({"type": "retrying", **asdict(retrying)})
 
+    def _thought(self, text: str) -> None:
+        self.news.send({"type": "reasoning_delta", "text": text})
+
+    def _sampled(self) -> None:
+        self.news.send({"type": "sampled"})
+
     def _spent(self, usage: Usage) -> None:
-        self.usage = Usage(self.usage.input_tokens + usage.input_tokens, self.usage.output_tokens + usage.output_tokens)
-        self.news.send(
-            {"type": "usage", "input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens}
-        )
+        # The journal has it a moment later, with the answer.
+        self.news.send({"type": "usage", **self.journal.spent.plus(asdict(usage)).as_json()})

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ui_mcp.agent.journal import Journal, NewEvent
+from ui_mcp.agent.spending import Spending
 from ui_mcp.agent.timeline import Delta, StoredEvent, Timeline
 from ui_mcp.agent.transcript import Transcript
 from ui_mcp.jsontypes import JsonObject
@@ -63,6 +64,7 @@ class JournalWriter:
         self.timeline = Timeline()
         self.progress = ReadProgress()
         self.transcript = Transcript()
+        self.spent = Spending()
         self.events: list[StoredEvent] = []
         self.deltas: list[Delta] = []
         """Every change of the timeline; change `seq` is at index `seq - 1`."""
@@ -121,6 +123,7 @@ class JournalWriter:
             self.events.append(event)
             self.progress.take(event)
             self.transcript.take(event)
+            self.spent = self.spent.after(event)
             delta = self.timeline.take(event)
             if delta.ops:
                 self.deltas.append(delta)

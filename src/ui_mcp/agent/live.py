@@ -43,11 +43,18 @@ class LiveAnswer:
         self._shows_text = shows_text
         self._text = ""
         self._arguments = ""
+        self._reasoning = ""
         self._shown: JsonObject | None = None
         self._changed = anyio.Event()
 
     def deltas(self) -> Deltas:
-        return Deltas(text=self._said, retrying=self._retrying, argument=self._argument, sampled=self._sampled)
+        return Deltas(
+            text=self._said,
+            retrying=self._retrying,
+            argument=self._argument,
+            reasoning=self._thought,
+            sampled=self._sampled,
+        )
 
     async def run(self) -> None:
         """Publish every change, until cancelled."""
@@ -75,12 +82,17 @@ class LiveAnswer:
             if len(self._arguments) <= MAX_CHARACTERS and (text := posted_text(self._arguments)):
                 self._show({"text": text})
 
+    def _thought(self, text: str) -> None:
+        self._reasoning = (self._reasoning + text)[-MAX_CHARACTERS:]
+        if not self._text and not self._arguments:
+            self._show({"text": "", "reasoning": self._reasoning})
+
     def _retrying(self, retrying: Retrying) -> None:
         self._show({"retrying": asdict(retrying)})
 
     def _sampled(self) -> None:
         """The answer is whole, or will never be: the journal has it, or says why not."""
-        self._text = self._arguments = ""
+        self._text = self._arguments = self._reasoning = ""
         self._show(None)
 
     def _show(self, shown: JsonObject | None) -> None:

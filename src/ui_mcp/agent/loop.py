@@ -125,6 +125,7 @@ class Loop:
             "calls": [call_as_json(one.call_id, one.use) for one in requested],
             "provider_data": answer.stop.provider_data,
             "seen": self._sampler.seen,
+            **answer.details(),
         }
         if not requested and self._settings.text_policy == "implicit_post" and answer.text.strip():
             requested = [self._calls.implicit_post(self._settings.post_tool, answer.text)]
@@ -140,7 +141,14 @@ class Loop:
         answer = self._sampler.take_partial()
         if answer is None or not answer.text.strip():
             return
-        said = {"text": answer.text, "calls": [], "provider_data": {}, "seen": self._sampler.seen, "partial": partial}
+        said = {
+            "text": answer.text,
+            "calls": [],
+            "provider_data": {},
+            "seen": self._sampler.seen,
+            "partial": partial,
+            **answer.details(),
+        }
         posts: list[RequestedCall] = []
         if self._settings.text_policy == "implicit_post":
             posts = [self._calls.implicit_post(self._settings.post_tool, answer.text, partial)]

@@ -10,6 +10,8 @@ from typing import Literal, Protocol
 from ui_mcp.jsontypes import JsonObject
 
 ToolChoice = Literal["auto", "required", "none"]
+Reasoning = Literal["", "low", "medium", "high"]
+"""How hard a model thinks; "" leaves it to the vendor."""
 StopReason = Literal["end", "tool_calls", "length", "filtered", "paused"]
 
 
@@ -26,10 +28,20 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """An image for a model that sees."""
+
+    mime: str
+    data: str
+    """The bytes, in base64."""
+
+
+@dataclass(frozen=True, slots=True)
 class UserMessage:
     """A message of a person, or of the runtime in the user's role."""
 
     text: str
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,7 @@ class ModelRequest:
     max_output_tokens: int = 4096
     temperature: float | None = None
     stop: Sequence[str] = ()
+    reasoning: Reasoning = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +113,19 @@ class ArgumentDelta:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request."""
+    """Tokens of one request so far, and what they cost; a later one of the same request replaces it."""
 
     input_tokens: int = 0
+    """All tokens of the request, those of the cache included."""
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """How many of the request were read from the vendor's cache."""
+    stored_tokens: int = 0
+    """How many of the request were written to the vendor's cache."""
+    model: str = ""
+    cost: float | None = None
+    """None: nobody has said what the model costs."""
+    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True)

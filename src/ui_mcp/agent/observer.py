@@ -262,7 +262,7 @@ def _live_frame(live: JsonObject | None) -> JsonObject:
     """Return the frame that shows what the model is writing, whole, or when its request is sent again."""
     if live is not None and "retrying" in live:
         return {"type": "retrying", **live["retrying"]}
-    return {"type": "answering", "text": live["text"] if live is not None else ""}
+    return {"type": "answering", "text": "", **(live or {})}
 
 
 class TimelineObservers:

@@ -1,7 +1,7 @@
 """Asks the model for one answer: builds the request, fits it into the context, collects what is streamed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import assert_never
 
 from ui_mcp.agent.context_window import COMPACTED, ContextWindow, hopeless
@@ -22,8 +22,12 @@ from ui_mcp.agent.model import (
     VendorNames,
 )
 from ui_mcp.errors import ContextOverflowError
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
+
+MAX_REASONING = 200_000
+"""Characters of the reasoning that are kept with an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,11 @@ class Deltas:
 
     text: Callable[[str], None] = lambda _: None
     usage: Callable[[Usage], None] = lambda _: None
+    """Called once an answer, with all that it took."""
     retrying: Callable[[Retrying], None] = lambda _: None
     argument: Callable[[str, str], None] = lambda *_: None
     """Takes the name of a called tool and a part of its arguments, as JSON text."""
+    reasoning: Callable[[str], None] = lambda _: None
     sampled: Callable[[], None] = lambda: None
     """Called when no more parts of the answer will come."""
 
@@ -46,6 +52,15 @@ class Answer:
     text: str = ""
     uses: tuple[ToolUse, ...] = ()
     stop: Stop = Stop("end")
+    reasoning: str = ""
+    usage: Usage | None = None
+
+    def details(self) -> JsonObject:
+        """Return reasoning and usage as the journal keeps them, those that there are."""
+        thought = self.reasoning.strip()[:MAX_REASONING]
+        usage = asdict(self.usage) if self.usage is not None else {}
+        counted = {key: value for key, value in usage.items() if value}
+        return {**({"reasoning": thought} if thought else {}), **({"usage": counted} if counted else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,8 @@ class Sampler:
         try:
             await self._collect(request, names, answer)
         finally:
+            if answer.usage is not None:
+                self._deltas.usage(answer.usage)
             self._deltas.sampled()
         self._partial = None
         return answer
@@ -145,14 +162,15 @@ class Sampler:
                 case ToolUse():
                     answer.uses = (*answer.uses, event)
                 case Usage():
-                    self._deltas.usage(event)
+                    answer.usage = event  # some vendors count up with every piece
                 case Stop():
                     answer.stop = event
                 case Retrying():
                     self._deltas.retrying(event)
                 case ArgumentDelta(tool, text):
                     self._deltas.argument(names.back(tool), text)
-                case ReasoningDelta():
-                    pass
+                case ReasoningDelta(text):
+                    answer.reasoning += text
+                    self._deltas.reasoning(text)
                 case _:
                     assert_never(event)

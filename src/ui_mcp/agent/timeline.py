@@ -158,6 +158,8 @@ class Timeline:
                 return self._add(f"u:{data['message_id']}", event, "user_message", _picked(data, _USER))
             case "ui_message":
                 return self._add(f"a:{data['message_id']}", event, "assistant_markdown", _picked(data, _ASSISTANT))
+            case "assistant_text":
+                return self._sampled(event)
             case "tool_call":
                 return self._call(event)
             case "function_call_output":
@@ -166,10 +168,8 @@ class Timeline:
                 return self._ask(event)
             case "approval_decided" | "approval_expired":
                 return self._decide(event)
-            case "ui_end_turn":
-                return self._add(f"e:{event.id}", event, "end_turn", {"reason": data["reason"]})
-            case "notice":
-                return self._add(f"n:{event.id}", event, "notice", {"level": data["level"], "text": data["text"]})
+            case "ui_end_turn" | "notice":
+                return self._remark(event)
             case "rewind":
                 return self._rewind(data["from_item"])
             case _:
@@ -179,6 +179,15 @@ class Timeline:
         if name in self._items:
             return ()
         return (Append({"id": name, "ts": event.ts, "kind": kind, **fields}),)
+
+    def _remark(self, event: StoredEvent) -> Sequence[Op]:
+        if event.type == "notice":
+            return self._add(f"n:{event.id}", event, "notice", _picked(event.data, ("level", "text")))
+        return self._add(f"e:{event.id}", event, "end_turn", {"reason": event.data["reason"]})
+
+    def _sampled(self, event: StoredEvent) -> Sequence[Op]:
+        details = _picked(event.data, _SAMPLING)
+        return self._add(f"s:{event.id}", event, "sampling", details) if details else ()
 
     def _change(self, name: str, fields: JsonObject) -> Sequence[Op]:
         return (Update(name, fields),) if name in self._items else ()
@@ -219,6 +228,7 @@ class Timeline:
 
 _USER = ("message_id", "mime", "text", "client_id")
 _ASSISTANT = ("message_id", "mime", "md", "partial")
+_SAMPLING = ("reasoning", "usage")
 _TOOL = ("call_id", "name", "args", "decision", "approval_id")
 _APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at", "request", "risk")
 _DECIDER = ("decided_by", "reason")

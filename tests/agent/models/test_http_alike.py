@@ -17,6 +17,7 @@ from ui_mcp.agent.models.anthropic import AnthropicModel
 from ui_mcp.agent.models.gemini import GeminiModel
 from ui_mcp.agent.models.http import ModelHttp
 from ui_mcp.agent.models.openai import OpenAiModel
+from ui_mcp.agent.models.responses import ResponsesModel
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.errors import ModelError
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
@@ -78,6 +79,29 @@ DIALECTS = {
         begun=(openai_chunk({"content": "h"}),),
         broken=(openai_chunk({"content": "h"}), {"error": {"message": "overloaded"}}),
         refusal='{"error": {"message": "bad key", "type": "invalid_request_error"}}',
+    ),
+    "responses": Dialect(
+        make=lambda http: ResponsesModel("m", http),
+        text=(
+            {"type": "response.created", "response": {}},
+            {"type": "response.output_text.delta", "output_index": 0, "delta": "hi"},
+            {"type": "response.completed", "response": {"usage": {"input_tokens": 5, "output_tokens": 2}}},
+        ),
+        call=(
+            {
+                "type": "response.output_item.done",
+                "output_index": 0,
+                "item": {"type": "function_call", "call_id": "c1", "name": "files_v1_read", "arguments": "{}"},
+            },
+            {"type": "response.completed", "response": {}},
+        ),
+        begun=({"type": "response.output_text.delta", "delta": "h"},),
+        broken=(
+            {"type": "response.output_text.delta", "delta": "h"},
+            {"type": "response.failed", "response": {"error": {"code": "server_error", "message": "overloaded"}}},
+        ),
+        refusal='{"error": {"message": "bad key", "type": "invalid_request_error"}}',
+        names=True,
     ),
     "anthropic": Dialect(
         make=lambda http: AnthropicModel("m", http),

@@ -167,7 +167,9 @@ async def test_anthropic_blocks_thoughts_and_results(served: Vendor) -> None:
     (asked,) = served.asked
     assert served.paths == ["/v1/messages"]
     assert (served.headers[0]["x-api-key"], served.headers[0]["anthropic-version"]) == ("k3y", "2023-06-01")
-    assert (asked["system"], asked["tool_choice"], asked["max_tokens"]) == ("Be brief.", {"type": "any"}, 4096)
+    cached = {"type": "ephemeral"}
+    assert asked["system"] == [{"type": "text", "text": "Be brief.", "cache_control": cached}]
+    assert (asked["tool_choice"], asked["max_tokens"]) == ({"type": "any"}, 4096)
     user, assistant, results = asked["messages"]
     assert (user["role"], assistant["role"], results["role"]) == ("user", "assistant", "user")
     assert [block["type"] for block in results["content"]] == ["tool_result", "tool_result", "text"]

@@ -55,7 +55,7 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
     } else if (frame.type === "run_status") {
       now = { ...now, run: frame.run };
     } else if (frame.type === "answering") {
-      now = { ...now, writing: frame.text, waiting: "" };
+      now = { ...now, writing: frame.text, waiting: frame.text === "" && frame.reasoning ? thinking(frame.reasoning) : "" };
     } else if (frame.type === "retrying") {
       now = { ...now, writing: "", waiting: retryText(frame) };
     } else if (frame.type !== "ui_state_delta") {
@@ -69,6 +69,11 @@ export function followActivity({ conversation, credential, review }: ActivityOpt
   };
   start();
   return () => stop();
+}
+
+/** The end of what the model thinks at the moment, in one line. */
+function thinking(reasoning: string): string {
+  return `Thinking: ${reasoning.slice(-120).replace(/\s+/g, " ").trim()}`;
 }
 
 /** Group everything that is not a message by the message before it. */

@@ -43,6 +43,8 @@ export interface Provider {
   readonly api_base: string;
   readonly key: string;
   readonly running?: boolean;
+  /** The models of a server that runs on this computer. */
+  readonly models?: readonly string[];
 }
 
 export interface AddedTarget {

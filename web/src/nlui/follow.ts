@@ -1,18 +1,15 @@
 /** Follows the timeline of a conversation over a WebSocket that reconnects with back-off. */
-import type { Item, Op } from "./state";
-
-export interface Tokens {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-}
+import type { Item, Op, Usage } from "./state";
 
 export type Frame =
-  | { readonly type: "ui_state_snapshot"; readonly seq: number; readonly run: string; readonly usage?: Tokens; readonly state: { readonly items: readonly Item[] } }
+  | { readonly type: "ui_state_snapshot"; readonly seq: number; readonly run: string; readonly usage?: Usage; readonly state: { readonly items: readonly Item[] } }
   | { readonly type: "ui_state_delta"; readonly seq: number; readonly ops: readonly Op[] }
   | { readonly type: "run_status"; readonly run: string }
   | { readonly type: "assistant_delta"; readonly text: string }
-  | { readonly type: "answering"; readonly text: string }
-  | { readonly type: "usage"; readonly input_tokens: number; readonly output_tokens: number }
+  | { readonly type: "reasoning_delta"; readonly text: string }
+  | { readonly type: "sampled" }
+  | { readonly type: "answering"; readonly text: string; readonly reasoning?: string }
+  | ({ readonly type: "usage" } & Usage)
   | { readonly type: "retrying"; readonly reason: string; readonly seconds: number; readonly attempt: number; readonly attempts: number }
   | { readonly type: "error"; readonly message: string }
   | { readonly type: "heartbeat" };

@@ -3,7 +3,7 @@ import { headline, json, previewOf, riskBadge } from "../person/request";
 import { button, make } from "./dom";
 import { resultView } from "./result";
 import { richMarkdown } from "./fenced_blocks";
-import { endText, type Item } from "./state";
+import { endText, type Item, usageText } from "./state";
 
 /** Actions on items; null where the page does not offer one. */
 export interface ItemActions {
@@ -56,6 +56,8 @@ export function itemView(item: Item, actions: ItemActions): ItemView {
       return { element: tool(item, actions), label: `Tool ${item.name ?? ""}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
     case "approval":
       return { element: item.status === "pending" ? pending(item, actions) : decided(item), label: `Approval of ${item.tool ?? ""}` };
+    case "sampling":
+      return { element: sampling(item), label: item.reasoning ? "Reasoning" : "Tokens" };
     case "end_turn":
       return { element: make("p.nlui-item.nlui-notice", {}, endText(item)), label: "End of turn" };
     default:
@@ -72,6 +74,21 @@ function answer(item: Item, { resume }: ItemActions): HTMLElement {
   ];
   whole.append(make(item.partial ? "div.nlui-acts.nlui-cut-off" : "div.nlui-acts", {}, ...acts));
   return whole;
+}
+
+/** What an answer took and, folded, what the model thought before it. */
+function sampling(item: Item): HTMLElement {
+  const took = item.usage ? usageText(item.usage) : "";
+  const model = item.usage?.model ? { title: item.usage.model } : {};
+  if (!item.reasoning) {
+    return make("p.nlui-item.nlui-tokens", model, took);
+  }
+  return make(
+    "details.nlui-item.nlui-reasoning",
+    {},
+    make("summary", {}, "Reasoning", took ? make("span.nlui-tokens", model, took) : null),
+    make("div.chat-body", { tabindex: "0", role: "group", "aria-label": "Reasoning" }, richMarkdown(item.reasoning)),
+  );
 }
 
 function notice(item: Item): HTMLElement {

@@ -21,8 +21,8 @@ interface Drawn {
 export interface Log {
   readonly element: HTMLElement;
   show(items: readonly Item[]): void;
-  /** Show the unfinished answer; "" hides it. */
-  typing(text: string): void;
+  /** Show the unfinished answer, and what the model thinks before it, folded; "" hides them. */
+  typing(text: string, thought?: string): void;
   /** Draw all items anew. */
   redraw(): void;
   /** Scroll to an item and highlight it. */
@@ -32,6 +32,10 @@ export interface Log {
 export function log(actions: ItemActions, empty: HTMLElement): Log {
   const list = make("div.nlui-items", { role: "feed", "aria-label": "Messages" });
   const live = make("article.nlui-live", { "aria-label": "Assistant is writing" });
+  const thoughts = make("div.nlui-thoughts");
+  const thinking = make("details.nlui-item.nlui-reasoning", {}, make("summary", {}, "Thinking…"), thoughts); // unfolded, it stays so
+  const written = make("div.nlui-bubble.chat-body");
+  live.append(thinking, written);
   live.hidden = true;
   const element = make("div.nlui-log", { tabindex: "0", role: "region", "aria-label": "Conversation" }, empty, list, live);
   const heights = new Map<string, number>();
@@ -213,9 +217,12 @@ export function log(actions: ItemActions, empty: HTMLElement): Log {
       list.replaceChildren();
       draw();
     },
-    typing(text) {
-      live.hidden = text === "";
-      live.replaceChildren(make("div.nlui-bubble.chat-body", {}, markdown(text)));
+    typing(text, thought = "") {
+      live.hidden = text === "" && thought === "";
+      thinking.hidden = thought === "";
+      thoughts.textContent = thought;
+      written.hidden = text === "";
+      written.replaceChildren(markdown(text));
       if (sticking) {
         element.scrollTop = element.scrollHeight;
       }

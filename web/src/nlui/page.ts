@@ -20,6 +20,7 @@ const RUN_TEXT: Readonly<Record<string, string>> = { running: "Working…", awai
 const timeline = new Timeline();
 let open = "";
 let typed = "";
+let thought = "";
 let run = "";
 let away = false;
 let appsKnown: Promise<void> = Promise.resolve();
@@ -92,8 +93,8 @@ function onFrame(frame: Frame): void {
     case "ui_state_snapshot":
       timeline.reset(frame.state.items, frame.seq);
       run = frame.run;
-      typed = "";
-      panel.showUsage(frame.usage?.input_tokens ?? 0, frame.usage?.output_tokens ?? 0);
+      typed = thought = "";
+      panel.showUsage(frame.usage ?? {});
       void appsKnown.then(() => appView.restore(open, timeline.shown()));
       break;
     case "ui_state_delta":
@@ -103,7 +104,7 @@ function onFrame(frame: Frame): void {
       }
       for (const op of frame.ops) {
         if (op.op === "append") {
-          typed = op.item.kind === "user_message" ? typed : "";
+          typed = op.item.kind === "user_message" || op.item.kind === "sampling" ? typed : "";
           announce(op.item);
           if (op.item.kind === "tool") {
             void openAppOf(open, op.item);
@@ -121,11 +122,17 @@ function onFrame(frame: Frame): void {
     case "assistant_delta":
       typed += frame.text;
       break;
+    case "reasoning_delta":
+      thought += frame.text;
+      break;
+    case "sampled":
+      thought = "";
+      break;
     case "retrying":
       showStatus(retryText(frame));
       return;
     case "usage":
-      panel.showUsage(frame.input_tokens, frame.output_tokens);
+      panel.showUsage(frame);
       return;
     case "error":
       showStatus(frame.message, true);
@@ -161,9 +168,11 @@ function draw(): void {
   requestAnimationFrame(() => {
     queued = false;
     const working = RUNNING.has(run);
-    typed = working ? typed : "";
+    if (!working) {
+      typed = thought = "";
+    }
     view.show(timeline.shown());
-    view.typing(typed);
+    view.typing(typed, thought);
     stop.hidden = !working;
     if (!status.classList.contains("nlui-error")) {
       showStatus(RUN_TEXT[run] ?? "");
@@ -181,13 +190,13 @@ function announce(item: Item): void {
 function openConversation(id: string): void {
   unfollow();
   open = id;
-  typed = "";
+  typed = thought = "";
   run = "";
   history.replaceState(null, "", `#${id}`);
   toggleMenu(false);
   timeline.reset([], 0);
   draw();
-  panel.showUsage(0, 0);
+  panel.showUsage({});
   const connected = (yes: boolean): void => {
     if (away && yes) {
       showStatus("");

@@ -32,20 +32,24 @@ export async function modelSettings(changed: (settings: ModelSettings) => void):
     base.value = provider?.api_base ?? "";
     variable.placeholder = provider?.key || "not needed";
     details.hidden = provider?.id === "scripted";
+    if (provider?.models && !provider.models.includes(model.value)) {
+      model.value = provider.models[0] ?? "";
+    }
     void suggest();
   };
   const suggest = async (): Promise<void> => {
-    names.replaceChildren();
-    if (chosen()?.running || key.value || variable.value) {
+    names.replaceChildren(...(chosen()?.models ?? []).map((name) => make("option", { value: name })));
+    if (key.value || variable.value) {
       const found = await api.models(given()).catch(() => ({ models: [] }));
       names.replaceChildren(...found.models.map((name) => make("option", { value: name })));
     }
   };
-  const known = providers.findIndex((one) => one.id === settings.provider && (one.api_base === settings.api_base || one.id === "scripted"));
+  const unset = settings.provider === "scripted" ? providers.findIndex((one) => one.running) : -1;
+  const known = unset >= 0 ? unset : providers.findIndex((one) => one.id === settings.provider && (one.api_base === settings.api_base || one.id === "scripted"));
   vendor.selectedIndex = Math.max(0, known >= 0 ? known : providers.findIndex((one) => one.id === settings.provider));
   pick();
   base.value = settings.api_base || base.value;
-  model.value = settings.model;
+  model.value = settings.model || (chosen()?.models?.[0] ?? "");
   vendor.addEventListener("change", pick);
 
   const test = button("Test the connection", () => {

@@ -3,14 +3,15 @@ import { api, type ModelSettings, person } from "./api";
 import { button, make } from "./dom";
 import { modelSettings } from "./settings";
 import { addApi, sources } from "./sources";
+import { type Usage, usageText } from "./state";
 import { talks } from "./talks";
 
 export interface Sidebar {
   readonly element: HTMLElement;
   /** Reload the lists and mark the open conversation. */
   refresh(open: string): Promise<void>;
-  /** Show the number of tokens used by this conversation. */
-  showUsage(input: number, output: number): void;
+  /** Show what this conversation has taken: tokens, and money where prices are configured. */
+  showUsage(usage: Usage): void;
 }
 
 export function sidebar(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void): Sidebar {
@@ -61,8 +62,8 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
   return {
     element,
     refresh,
-    showUsage(input, output) {
-      tokens.textContent = input + output > 0 ? `${input + output} tokens used (${input} in, ${output} out)` : "";
+    showUsage(usage) {
+      tokens.textContent = (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0) > 0 ? `This conversation: ${usageText(usage)}` : "";
     },
   };
 }

@@ -126,3 +126,9 @@ describe("a notice", () => {
     expect([failed?.element.getAttribute("role"), failed?.label, told?.element.getAttribute("role"), told?.label]).toEqual(["alert", "Error", null, "Notice"]);
   });
 });
+
+test("reasoning is folded, with the tokens beside it", () => {
+  const view = itemView({ id: "s", kind: "sampling", reasoning: "First *this*.", usage: { input_tokens: 3, output_tokens: 4 } }, NONE);
+  const folded = view.element as HTMLDetailsElement;
+  expect([view.label, folded.open, folded.querySelector("summary")?.textContent, folded.querySelector("em")?.textContent]).toEqual(["Reasoning", false, "Reasoning3 tokens in, 4 out", "this"]);
+});

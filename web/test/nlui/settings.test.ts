@@ -19,7 +19,7 @@ beforeEach(async () => {
   api.answers["GET /api/config/llm"] = { provider: "openai", model: "gpt", api_base: "https://api.openai.com/v1", api_key: "sk-…", has_key: true, file: "nlui.yaml" };
   api.answers["GET /api/config/llm/providers"] = [
     { id: "openai", name: "OpenAI", api_base: "https://api.openai.com/v1", key: "OPENAI_API_KEY" },
-    { id: "ollama", name: "Ollama", api_base: "http://localhost:11434", key: "", running: true },
+    { id: "ollama", name: "Ollama", api_base: "http://localhost:11434", key: "", running: true, models: ["llama"] },
     { id: "scripted", name: "Scripted demo", api_base: "", key: "" },
   ];
   api.answers["POST /api/config/llm/models"] = { models: ["llama"] };
@@ -45,6 +45,13 @@ test("another vendor brings its address and, where one is running, its models", 
   choose("Ollama");
   await vi.waitFor(() => expect([...dialog().querySelectorAll("datalist option")].map((option) => option.getAttribute("value"))).toEqual(["llama"]));
   expect([field("Address").value, field("Key from the environment variable").placeholder]).toEqual(["http://localhost:11434", "not needed"]);
+});
+
+test("without a model, one that runs on this computer is suggested", async () => {
+  dialog().remove();
+  api.answers["GET /api/config/llm"] = { provider: "scripted", model: "", api_base: "", api_key: "", has_key: false, file: null };
+  await modelSettings(() => undefined);
+  expect([field("Address").value, field("Model").value]).toEqual(["http://localhost:11434", "llama"]);
 });
 
 test("settings can be tested before they are saved", async () => {

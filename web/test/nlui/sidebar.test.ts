@@ -30,8 +30,8 @@ test("the model and its key are shown, and the tokens that were used", async () 
   expect(bar.element.querySelector(".nlui-model")?.textContent).toBe("Scripted demoscripted answers, no key needed");
   api.answers["GET /api/config/llm"] = { provider: "openai", model: "gpt", has_key: true };
   await bar.refresh("c1");
-  bar.showUsage(10, 5);
-  expect([bar.element.querySelector(".nlui-model")?.textContent, bar.element.textContent.includes("15 tokens used (10 in, 5 out)")]).toEqual(["gptopenai · with a key", true]);
+  bar.showUsage({ input_tokens: 10, output_tokens: 5 });
+  expect([bar.element.querySelector(".nlui-model")?.textContent, bar.element.textContent.includes("This conversation: 10 tokens in, 5 out")]).toEqual(["gptopenai · with a key", true]);
 });
 
 test("an older answer does not overwrite a newer one", async () => {

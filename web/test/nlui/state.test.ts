@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { endText, type Item, textOf, Timeline } from "../../src/nlui/state";
+import { endText, type Item, textOf, Timeline, usageText } from "../../src/nlui/state";
 
 const item = (id: string, more: Partial<Item> = {}): Item => ({ id, kind: "user_message", text: id, ...more });
 let timeline: Timeline;
@@ -38,4 +38,37 @@ test("a call is one box: its question while it waits, the call afterwards", () =
 test("everything that is said of an item can be searched", () => {
   const text = textOf(item("a", { text: "hello", name: "shop__list", args: { limit: 5 }, content: { result: [{ id: 7 }], is_error: false } }));
   expect(["hello", "shop__list", '"limit":5', '"id":7'].every((part) => text.includes(part))).toBe(true);
+});
+
+test("tokens are shown once per turn, with its last answer, and reasoning with each", () => {
+  const asked = (id: string): Item => item(id, { kind: "user_message" });
+  const sampled = (id: string, more: Partial<Item>): Item => ({ id, kind: "sampling", ...more });
+  timeline.reset(
+    [
+      asked("u1"),
+      sampled("s1", { reasoning: "first", usage: { input_tokens: 10, output_tokens: 1, cost: 0.5, currency: "EUR" } }),
+      sampled("s2", { usage: { input_tokens: 20, output_tokens: 2, cost: 0.25, currency: "EUR" } }),
+      asked("u2"),
+      sampled("s3", { usage: { input_tokens: 5, output_tokens: 5 } }),
+      sampled("s4", { usage: { input_tokens: 5, output_tokens: 5 } }),
+    ],
+    1,
+  );
+  const shown = timeline.shown();
+  expect(shown.map(({ id, usage }) => [id, usage?.input_tokens, usage?.cost])).toEqual([
+    ["u1", undefined, undefined],
+    ["s1", undefined, undefined],
+    ["s2", 30, 0.75],
+    ["u2", undefined, undefined],
+    ["s4", 10, undefined],
+  ]);
+  timeline.apply(2, [{ op: "append", item: asked("u3") }]);
+  expect(timeline.shown()[2]).toBe(shown[2]);
+});
+
+test("a price is told where it is known, and as a lower bound where a part is not", () => {
+  const usage = { input_tokens: 1200, output_tokens: 300, cached_tokens: 1000 };
+  expect(usageText(usage)).toBe("1,200 tokens in (1,000 cached), 300 out");
+  expect(usageText({ ...usage, cost: 0.0123, currency: "USD" })).toBe("1,200 tokens in (1,000 cached), 300 out · $0.0123");
+  expect(usageText({ ...usage, cost: 2, currency: "credits", unpriced: 5 })).toBe("1,200 tokens in (1,000 cached), 300 out · at least 2.00 credits");
 });

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Annotated, ClassVar, Literal
 
-from ui_mcp.agent.model import Model, ModelEvent, ModelRequest
+from ui_mcp.agent.model import Model, ModelEvent, ModelRequest, Reasoning, Usage
 from ui_mcp.agent.models.http import Endpoint, ModelHttp
 from ui_mcp.discovery import discover_modules, find_module
 from ui_mcp.errors import ConfigError
@@ -24,6 +25,31 @@ def _known_provider(name: Json) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """`llm.prices.MODEL`: what a million tokens cost."""
+
+    RULES: ClassVar = Rules(unknown="ignore")
+
+    input: Annotated[float, "A million tokens of requests.", Limit(ge=0)]
+    output: Annotated[float, "A million tokens of answers.", Limit(ge=0)]
+    cached: Annotated[float | None, "A million tokens read from the vendor's cache; as `input` if left out."] = None
+    stored: Annotated[float | None, "A million tokens written to the vendor's cache; as `input` if left out."] = None
+
+    def of(self, usage: Usage) -> float:
+        """Return what a request costs."""
+        cached = self.input if self.cached is None else self.cached
+        stored = self.input if self.stored is None else self.stored
+        fresh = max(0, usage.input_tokens - usage.cached_tokens - usage.stored_tokens)
+        parts = (
+            (fresh, self.input),
+            (usage.cached_tokens, cached),
+            (usage.stored_tokens, stored),
+            (usage.output_tokens, self.output),
+        )
+        return sum(tokens * price for tokens, price in parts) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """`llm` of the configuration."""
 
@@ -37,6 +63,12 @@ class ModelSettings:
     max_output_tokens: Annotated[int, "Longest answer.", Limit(ge=1)] = 4096
     timeout_s: Annotated[float, "Longest silence of the vendor.", Limit(gt=0)] = 60.0
     stream: Annotated[bool, "Show an answer while it is being written; else when it is whole."] = True
+    reasoning: Annotated[Reasoning, "How hard the model thinks: low, medium, high; empty = the vendor's default."] = ""
+    vision: Annotated[Literal["auto", "on", "off"], "Whether the model sees images; auto goes by its name."] = "auto"
+    prices: Annotated[dict[str, Price], "What models cost, by name or pattern; without one, only tokens are shown."] = (
+        field(default_factory=dict)
+    )
+    currency: Annotated[str, "Currency of `prices`."] = "USD"
     script: Annotated[list[Json], "Steps of the scripted model."] = field(default_factory=list)
 
 
@@ -63,6 +95,8 @@ class Provider:
     """Returns whether an address is the vendor's own, for `provider: auto`."""
     summary: str = ""
     """What else it is good for, in a few words."""
+    sees: Callable[[ModelSettings], bool] = lambda _: True
+    """Returns whether a model takes images, for `vision: auto`."""
 
     def base(self, settings: ModelSettings) -> str:
         return settings.api_base or self.services[0].api_base
@@ -125,15 +159,31 @@ def unknown_keys(llm: Mapping[str, Json]) -> list[str]:
     ]
 
 
+def sees(settings: ModelSettings) -> bool:
+    """Return whether the configured model takes images."""
+    return settings.vision == "on" or (settings.vision == "auto" and provider_for(settings).sees(settings))
+
+
+def priced(usage: Usage, settings: ModelSettings) -> Usage:
+    """Return the usage with the model's name and, if its price is configured, the cost."""
+    known = (price for name, price in settings.prices.items() if fnmatchcase(settings.model, name))
+    named = replace(usage, model=settings.model)
+    price = settings.prices.get(settings.model) or next(known, None)
+    return named if price is None else replace(named, cost=price.of(usage), currency=settings.currency)
+
+
 class ChosenModel:
     """The configured model with the connections that it keeps open; vendors need not close them."""
 
-    def __init__(self, model: Model, http: ModelHttp) -> None:
+    def __init__(self, model: Model, http: ModelHttp, settings: ModelSettings) -> None:
         self._model = model
         self._http = http
+        self.settings = settings
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        return self._model.stream(request)
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        wanted = replace(request, reasoning=request.reasoning or self.settings.reasoning)
+        async for event in self._model.stream(wanted):
+            yield priced(event, self.settings) if isinstance(event, Usage) else event
 
     async def close(self) -> None:
         await self._http.close()
@@ -151,4 +201,4 @@ def choose_model(settings: ModelSettings, proxy: str | None = None, *, attempts:
     base, headers = provider.base(settings), provider.headers(settings.api_key)
     endpoint = Endpoint(base, headers, idle_seconds=settings.timeout_s, attempts=attempts, proxy=proxy)
     http = ModelHttp(endpoint)
-    return ChosenModel(provider.make(settings, http), http)
+    return ChosenModel(provider.make(settings, http), http, settings)

@@ -1,8 +1,10 @@
 """Anthropic's Messages API."""
 
+import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
+from typing import Literal
 
 from ui_mcp.agent.model import (
     ArgumentDelta,
@@ -10,6 +12,7 @@ from ui_mcp.agent.model import (
     Message,
     ModelEvent,
     ModelRequest,
+    Picture,
     ReasoningDelta,
     Retrying,
     Stop,
@@ -40,16 +43,40 @@ REASONS: dict[str, StopReason] = {
 }
 
 
+THOUGHT_BUDGETS = {"low": 2048, "medium": 8192, "high": 24_576}
+"""Tokens for thoughts, for models that are not told an effort."""
+CACHED = {"type": "ephemeral"}
+Thinking = Literal["adaptive", "budget", "none"]
+_NEXT: dict[Thinking, Thinking] = {"adaptive": "budget", "budget": "none"}
+_THINKING_REFUSED = re.compile(r"thinking|adaptive|output_config|effort|budget_tokens")
+
+
 class AnthropicModel:
     """A model behind `POST {base}/v1/messages`."""
 
     def __init__(self, model: str, http: ModelHttp) -> None:
         self._model = model
         self._http = http
+        self._thinking: Thinking = "adaptive"
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        # Which of the two ways to ask for thoughts a model takes, and whether any, only its refusal tells.
+        while request.reasoning and self._thinking in _NEXT:
+            try:
+                async for event in self._events(request):
+                    yield event
+                return
+            except ModelError as error:
+                if error.details.get("status") != 400 or not _THINKING_REFUSED.search(str(error.details.get("body"))):
+                    raise
+            self._thinking = _NEXT[self._thinking]
+        async for event in self._events(request):
+            yield event
+
+    async def _events(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         answer = _Answer()
-        async for event in self._http.post("/v1/messages", request_body(self._model, request)):
+        body = request_body(self._model, request, self._thinking)
+        async for event in self._http.post("/v1/messages", body):
             for piece in [event] if isinstance(event, Retrying) else answer.take(event):
                 yield piece
         yield answer.stop()
@@ -67,16 +94,21 @@ PROVIDER = Provider(
 )
 
 
-def request_body(model: str, request: ModelRequest) -> JsonObject:
-    """Return the body of a Messages request."""
+def request_body(model: str, request: ModelRequest, thinking: Thinking = "none") -> JsonObject:
+    """Return the body of a Messages request.
+
+    Three places are marked for the vendor's cache: the end of the tools, of the system text and of the conversation. A
+    request that begins like an earlier one, as each of a conversation does, is then read from the cache up to there.
+    """
     body: JsonObject = {
         "model": model,
         "max_tokens": request.max_output_tokens,
         "stream": True,
-        "messages": _messages(request.messages),
+        "messages": _marked_for_cache(_messages(request.messages)),
+        **_thoughts(request, thinking),
     }
     if request.system:
-        body["system"] = request.system
+        body["system"] = [{"type": "text", "text": request.system, "cache_control": CACHED}]
     if request.temperature is not None:
         body["temperature"] = request.temperature
     if request.stop:
@@ -86,8 +118,28 @@ def request_body(model: str, request: ModelRequest) -> JsonObject:
             {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
             for tool in request.tools
         ]
+        body["tools"][-1]["cache_control"] = CACHED
         body["tool_choice"] = {"type": CHOICES[request.tool_choice]}
     return body
+
+
+def _thoughts(request: ModelRequest, thinking: Thinking) -> JsonObject:
+    if not request.reasoning or thinking == "none":
+        return {}
+    if thinking == "adaptive":
+        shown = {"type": "adaptive", "display": "summarized"}
+        return {"thinking": shown, "output_config": {"effort": request.reasoning}}
+    budget = THOUGHT_BUDGETS[request.reasoning]
+    return {
+        "thinking": {"type": "enabled", "budget_tokens": budget},
+        "max_tokens": request.max_output_tokens + budget,
+    }
+
+
+def _marked_for_cache(written: list[JsonObject]) -> list[JsonObject]:
+    if written and written[-1]["role"] == "user":
+        written[-1]["content"][-1]["cache_control"] = CACHED
+    return written
 
 
 def _messages(messages: Sequence[Message]) -> list[JsonObject]:
@@ -107,8 +159,9 @@ def _messages(messages: Sequence[Message]) -> list[JsonObject]:
 
 def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
     match message:
-        case UserMessage(said):
-            return "user", [{"type": "text", "text": said or " "}]  # the API rejects empty text
+        case UserMessage(said, pictures):
+            # The API rejects empty text.
+            return "user", [*map(_picture, pictures), {"type": "text", "text": said or " "}]
         case ToolMessage(call_id, _, answer, is_error):
             return "user", [
                 {
@@ -127,6 +180,10 @@ def _blocks(message: Message) -> tuple[str, list[JsonObject]]:
             return "assistant", [*thoughts, *prose, *uses]
 
 
+def _picture(picture: Picture) -> JsonObject:
+    return {"type": "image", "source": {"type": "base64", "media_type": picture.mime, "data": picture.data}}
+
+
 @dataclass(slots=True)
 class _Block:
     kind: str
@@ -141,15 +198,15 @@ class _Answer:
 
     blocks: dict[int, _Block] = field(default_factory=dict)
     thoughts: list[JsonObject] = field(default_factory=list)
-    input_tokens: int = 0
+    counts: JsonObject = field(default_factory=dict)
+    """Token counts: the start of the answer has those of the request, its end the others or all."""
     reason: StopReason | None = None
 
     def take(self, event: ServerEvent) -> Iterable[ModelEvent]:
         data = record(event.json(), "an event")
         match data.get("type"):
             case "message_start":
-                usage = record(record(data.get("message"), "a message").get("usage"), "usage")
-                self.input_tokens = amount(usage.get("input_tokens"))
+                self.counts = record(record(data.get("message"), "a message").get("usage"), "usage")
             case "content_block_start":
                 block = record(data.get("content_block"), "a block")
                 begun = text(block.get("text"), "text") or text(block.get("thinking"), "thinking")
@@ -213,8 +270,13 @@ class _Answer:
             raise ModelError("The model server ended its answer without saying why")
         reason = text(record(data["delta"], "a delta").get("stop_reason"), "a stop_reason")
         self.reason = REASONS.get(reason, "end")
-        usage = record(data.get("usage"), "usage")
-        return (Usage(amount(usage.get("input_tokens")) or self.input_tokens, amount(usage.get("output_tokens"))),)
+        later = record(data.get("usage"), "usage")
+
+        def count(name: str) -> int:
+            return amount(later.get(name)) or amount(self.counts.get(name))
+
+        read, stored = count("cache_read_input_tokens"), count("cache_creation_input_tokens")
+        return (Usage(count("input_tokens") + read + stored, count("output_tokens"), read, stored),)
 
 
 def _index(data: JsonObject) -> int:

@@ -81,6 +81,8 @@ def request_body(request: ModelRequest, *, reduced: bool) -> JsonObject:
         generation["temperature"] = request.temperature
     if request.stop:
         generation["stopSequences"] = list(request.stop)
+    if request.reasoning:
+        generation["thinkingConfig"] = {"includeThoughts": True}
     body: JsonObject = {"contents": _contents(request.messages), "generationConfig": generation}
     if request.system:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
@@ -112,8 +114,9 @@ def _contents(messages: Sequence[Message]) -> list[JsonObject]:
 
 def _parts(message: Message) -> tuple[str, list[JsonObject]]:
     match message:
-        case UserMessage(text):
-            return "user", [{"text": text}]
+        case UserMessage(text, pictures):
+            shown = [{"inlineData": {"mimeType": picture.mime, "data": picture.data}} for picture in pictures]
+            return "user", [*shown, {"text": text}]
         case ToolMessage(call_id, name, text, is_error):
             return "user", [
                 {"functionResponse": {"id": call_id, "name": name, "response": _response(text, is_error=is_error)}}
@@ -186,7 +189,8 @@ class _Answer:
         if usage := record(chunk.get("usageMetadata"), "usageMetadata"):
             thought = amount(usage.get("thoughtsTokenCount"))
             said = amount(usage.get("candidatesTokenCount"))
-            events.append(Usage(amount(usage.get("promptTokenCount")), said + thought))
+            cached = amount(usage.get("cachedContentTokenCount"))
+            events.append(Usage(amount(usage.get("promptTokenCount")), said + thought, cached))
         return events
 
     def finish(self) -> list[ModelEvent]:

@@ -1,5 +1,6 @@
 """The chat completions API of OpenAI, Ollama, LM Studio, vLLM, DeepSeek and many others."""
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -10,6 +11,7 @@ from ui_mcp.agent.model import (
     Message,
     ModelEvent,
     ModelRequest,
+    Picture,
     ReasoningDelta,
     Retrying,
     Stop,
@@ -27,8 +29,13 @@ from ui_mcp.agent.models.shapes import amount, listed, position, prose, record, 
 from ui_mcp.errors import ModelError
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 
-OPTIONAL = ("stream_options", "parallel_tool_calls")
+OPTIONAL = ("stream_options", "parallel_tool_calls", "reasoning_effort")
 """Fields that some servers reject; the request is then repeated without them."""
+SEEING = re.compile(
+    r"gpt-4o|gpt-4\.1|gpt-[5-9]|^o[1345]\b|claude|gemini|gemma-?3|vision|[-_.\d]vl\b|llava|pixtral|llama-?4|minicpm-v",
+    re.IGNORECASE,
+)
+"""Names of models that take images; servers of this API do not tell."""
 REASONS: dict[str, StopReason] = {
     "stop": "end",
     "tool_calls": "tool_calls",
@@ -80,10 +87,12 @@ PROVIDER = Provider(
         Service("DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
         Service("Ollama", "http://127.0.0.1:11434/v1"),
         Service("LM Studio", "http://127.0.0.1:1234/v1"),
+        Service("llama.cpp", "http://127.0.0.1:8080/v1"),
     ),
     make=lambda settings, http: OpenAiModel(settings.model, http),
     headers=_headers,
-    summary="also Ollama, LM Studio, vLLM, DeepSeek",
+    sees=lambda settings: SEEING.search(settings.model) is not None,
+    summary="also Ollama, LM Studio, llama.cpp, vLLM, DeepSeek",
 )
 
 
@@ -99,6 +108,8 @@ def request_body(model: str, request: ModelRequest) -> JsonObject:
     }
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.reasoning:
+        body["reasoning_effort"] = request.reasoning
     if request.stop:
         body["stop"] = list(request.stop)
     if request.tools:
@@ -116,8 +127,11 @@ def request_body(model: str, request: ModelRequest) -> JsonObject:
 
 def _message(message: Message) -> JsonObject:
     match message:
-        case UserMessage(asked):
+        case UserMessage(asked, ()):
             return {"role": "user", "content": asked}
+        case UserMessage(asked, pictures):
+            shown = [{"type": "image_url", "image_url": {"url": data_url(picture)}} for picture in pictures]
+            return {"role": "user", "content": [*([{"type": "text", "text": asked}] if asked else []), *shown]}
         case ToolMessage(call_id, _, answer):
             return {"role": "tool", "tool_call_id": call_id, "content": answer}
         case AssistantMessage(written, calls):
@@ -134,6 +148,10 @@ def _message(message: Message) -> JsonObject:
             return said
 
 
+def data_url(picture: Picture) -> str:
+    return f"data:{picture.mime};base64,{picture.data}"
+
+
 def _without_optional(body: JsonObject) -> JsonObject:
     return {key: value for key, value in body.items() if key not in OPTIONAL}
 
@@ -141,6 +159,13 @@ def _without_optional(body: JsonObject) -> JsonObject:
 def _names_optional(error: ModelError) -> bool:
     body = str(error.details.get("body", ""))
     return any(name in body for name in OPTIONAL)
+
+
+def _usage(usage: JsonObject) -> Usage:
+    details = record(usage.get("prompt_tokens_details"), "prompt_tokens_details")
+    # DeepSeek has a name of its own.
+    cached = amount(details.get("cached_tokens")) or amount(usage.get("prompt_cache_hit_tokens"))
+    return Usage(amount(usage.get("prompt_tokens")), amount(usage.get("completion_tokens")), cached)
 
 
 @dataclass(slots=True)
@@ -171,7 +196,7 @@ class _Answer:
             if finished := text(choice.get("finish_reason"), "a finish_reason"):
                 self.reason = REASONS.get(finished, "end")
         if usage := record(chunk.get("usage"), "usage"):
-            events.append(Usage(amount(usage.get("prompt_tokens")), amount(usage.get("completion_tokens"))))
+            events.append(_usage(usage))
         return events
 
     def _delta(self, delta: JsonObject) -> list[ModelEvent]:

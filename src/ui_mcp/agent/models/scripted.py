@@ -13,6 +13,7 @@ from ui_mcp.agent.model import (
     Message,
     ModelEvent,
     ModelRequest,
+    ReasoningDelta,
     Stop,
     TextDelta,
     ToolMessage,
@@ -43,9 +44,10 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """One thing to do; exactly one of `say`, `call`, `error`, `delay_ms` and `usage`."""
+    """One thing to do; exactly one of `say`, `think`, `call`, `error`, `delay_ms` and `usage`."""
 
     say: str | None = None
+    think: str | None = None
     call: str | None = None
     args: JsonObject = field(default_factory=dict)
     delay_ms: int = 0
@@ -108,6 +110,9 @@ class ScriptedModel:
                 await anyio.sleep(emit.delay_ms / 1000)
             if emit.error is not None:
                 raise ModelError(emit.error)
+            if emit.think is not None:
+                for piece in _pieces(_filled(emit.think, context)):
+                    yield ReasoningDelta(piece)
             if emit.say is not None:
                 for piece in _pieces(_filled(emit.say, context)):
                     yield TextDelta(piece)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from ui_mcp.agent.models.local import local_servers
 from ui_mcp.app.setup.config_file import has_entry
 from ui_mcp.app.setup.hosts import HOSTS
 from ui_mcp.cli.doctor.findings import Finding, note, ok, problem
@@ -46,7 +47,15 @@ async def findings() -> list[Finding]:
         await anyio.to_thread.run_sync(browser),
         await anyio.to_thread.run_sync(hosts, Path.cwd()),
         await anyio.to_thread.run_sync(java, BUNDLE / AGENT),
+        *await models(),
     ]
+
+
+async def models() -> list[Finding]:
+    """Report the model servers that run on this computer."""
+    running = await local_servers()
+    shown = [(one.service, ", ".join(one.models[:5]) or "no models yet") for one in running]
+    return [ok("local model", f"{service.name} at {service.api_base}: {names}") for service, names in shown]
 
 
 def python(version: tuple[int, int, int]) -> Finding:

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 from ui_mcp.agent.models import model_settings, provider_for, provider_of, unknown_keys
+from ui_mcp.agent.models.local import local_servers
 from ui_mcp.app.commands.trust import ask_agreement, offer
 from ui_mcp.cli.main import print_error
 from ui_mcp.cli.nlui.accounts import accounts_command, sign_in_command, sign_out_command
@@ -90,8 +91,9 @@ async def _check(options: argparse.Namespace) -> int:
     findings = len(read.warnings)
     for warning in read.warnings:
         print(f"warning: {warning}")
-    if read.settings.llm and not options.json:
-        findings += print_model(read.settings.llm)
+    if not options.json:
+        findings += print_model(read.settings.llm) if read.settings.llm else 0
+        await print_local_models()
     unreachable = False
     async with open_gateway(gateway_options, mode="host") as gateway:
         async with progress_line(lambda: _untried(gateway)):
@@ -129,6 +131,13 @@ def print_model(llm: JsonObject) -> int:
         parts += [settings.model or "no model named", address, "no key" if needs_key else "key found"]
     print(f"llm: {', '.join(parts)}")
     return len(unknown) + (bool(address) and not settings.model)
+
+
+async def print_local_models() -> None:
+    """Print the model servers that run on this computer."""
+    for server in await local_servers():
+        names = ", ".join(server.models[:5]) + (", …" if len(server.models) > 5 else "")
+        print(f"local model server: {server.service.name} at {server.service.api_base}: {names or 'no models yet'}")
 
 
 async def _all_tried(gateway: GatewayService) -> None:

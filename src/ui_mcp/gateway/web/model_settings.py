@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -23,18 +22,29 @@ from ui_mcp.agent.models import (
     provider_of,
     providers,
 )
+from ui_mcp.agent.models.local import local_servers, local_services, names_of
 from ui_mcp.errors import InvalidArgumentsError, ModelError
 from ui_mcp.gateway.config import editor
 from ui_mcp.gateway.config.loader import literal
 from ui_mcp.gateway.config.parse import parse
 from ui_mcp.http_client import open_client, same_origin
-from ui_mcp.jsontypes import Json, JsonObject, loads
+from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.validation import to_json
 
 TEST_SECONDS = 20.0
 QUESTION = ModelRequest([UserMessage("Answer with the word OK.")], max_output_tokens=64)
-_FIELDS = ("provider", "api_base", "model", "max_context_tokens", "max_output_tokens", "timeout_s", "stream")
-_SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "stream"}
+_FIELDS = (
+    "provider",
+    "api_base",
+    "model",
+    "max_context_tokens",
+    "max_output_tokens",
+    "timeout_s",
+    "stream",
+    "reasoning",
+    "vision",
+)
+_SHOWN = {"api_base", "model", "max_context_tokens", "max_output_tokens", "stream", "reasoning", "vision"}
 _MAX_LIST_BYTES = 16 * 1024 * 1024
 _FAILURES = {"401": "The key is refused", "403": "The key may not do this", "404": "There is no such model or address"}
 
@@ -150,7 +160,7 @@ class ModelSettingsService:
                 answer = loads((await client.get(f"{base.rstrip('/')}/models", headers=headers)).content)
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
             return []
-        return _names(answer)
+        return list(names_of(answer) or ())
 
     async def _close_unused(self, model: ChosenModel) -> None:
         # An answer that has begun is finished by the model that began it, even if another one was chosen since.
@@ -217,41 +227,24 @@ def services() -> list[tuple[str, Service]]:
 
 
 async def shown_services() -> list[JsonObject]:
-    """Return the services as JSON; for local ones, whether their port accepts connections."""
-    found: list[JsonObject] = [
-        {"id": provider, "name": service.name, "api_base": service.api_base, "key": service.variable}
-        for provider, service in services()
-    ]
+    """Return the services as JSON; for local ones, whether they run and which models they have."""
+    running = {(one.provider, one.service): one.models for one in await local_servers()}
+    local = local_services()
 
-    async def probe(provider: JsonObject) -> None:
-        where = urlsplit(str(provider["api_base"]))
-        if where.hostname != "127.0.0.1":
-            return
-        provider["running"] = False
-        with anyio.move_on_after(0.5):
-            try:
-                stream = await anyio.connect_tcp("127.0.0.1", where.port or 80)
-            except OSError:
-                return
-            await stream.aclose()
-            provider["running"] = True
+    def shown(provider: str, service: Service) -> JsonObject:
+        names = {"name": service.name, "api_base": service.api_base, "key": service.variable}
+        known: JsonObject = {"id": provider, **names}
+        if (provider, service) not in local:
+            return known
+        models = running.get((provider, service))
+        return {**known, "running": models is not None, **({"models": list(models)} if models else {})}
 
-    async with anyio.create_task_group() as tasks:
-        for provider in found:
-            tasks.start_soon(probe, provider)
-    return found
+    return [shown(provider, service) for provider, service in services()]
 
 
 def masked(key: str) -> str:
     """Return the first and last four characters of a key, enough to tell it from another."""
     return f"{key[:4]}…{key[-4:]}" if len(key) > 12 else ("…" if key else "")
-
-
-def _names(answer: Json) -> list[str]:
-    given = (answer.get("data") or answer.get("models")) if isinstance(answer, dict) else None
-    listed = given if isinstance(given, list) else []
-    names = [str(one.get("id") or one.get("name") or "") for one in listed if isinstance(one, dict)]
-    return sorted(name.removeprefix("models/") for name in names if name)
 
 
 def _from_environment(name: str, settings: ModelSettings) -> str:
@@ -261,14 +254,17 @@ def _from_environment(name: str, settings: ModelSettings) -> str:
         InvalidArgumentsError: the variable is not a vendor's, is not set, or the address is not the vendor's.
     """
     # Any other variable could be sent to a server that the caller names.
-    known = {service.variable: (provider, service) for provider, service in services() if service.variable}
+    known = dict.fromkeys(service.variable for _, service in services() if service.variable)
     if name not in known:
         raise InvalidArgumentsError(
             f"{name!r} cannot be chosen here; these can: {', '.join(known)}\n"
             "Write api_key: ${NAME} into nlui.yaml instead."
         )
-    provider, service = known[name]
-    if provider_of(settings) != provider or not same_origin(_base(settings), service.api_base):
+    owners = [(provider, service) for provider, service in services() if service.variable == name]
+    service = owners[0][1]
+    if not any(
+        provider_of(settings) == provider and same_origin(_base(settings), owner.api_base) for provider, owner in owners
+    ):
         raise InvalidArgumentsError(
             f"{name} belongs to {service.name} at {service.api_base} and is sent nowhere else\n"
             "For another address type the key, or write it into nlui.yaml."
