@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -188,6 +188,25 @@ class ModelHttp:
             raise ModelError(f"The answer of {self._endpoint.base_url} cannot be read: {error}") from error
         except UnicodeEncodeError as error:
             raise ModelError("llm.api_key holds a character that no key has; type it again") from error
+
+
+async def read_all(urls: Sequence[str], seconds: float, limit: int) -> list[Json]:
+    """Return the JSON at each address, asked for at the same time; None where there is none within `seconds`.
+
+    No proxy is used, and no redirect is followed.
+    """
+    found: dict[str, Json] = {}
+    async with open_client(limit=limit, trust_env=False, timeout=seconds) as client, anyio.create_task_group() as tasks:
+
+        async def ask(url: str) -> None:
+            with anyio.move_on_after(seconds), suppress(httpx2.HTTPError, ValueError):
+                answer = await client.get(url)
+                if answer.status_code == 200:
+                    found[url] = loads(answer.content)
+
+        for url in urls:
+            tasks.start_soon(ask, url)
+    return [found.get(url) for url in urls]
 
 
 async def _drain(lines: AsyncIterator[str]) -> None:

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import anyio
-import httpx2
-
 from ui_mcp.agent.models import Service, providers
-from ui_mcp.http_client import open_client
-from ui_mcp.jsontypes import Json, loads
+from ui_mcp.agent.models.http import read_all
+from ui_mcp.jsontypes import Json
 
 SECONDS = 0.5
 """How long a server may take to say which models it has."""
@@ -34,30 +31,10 @@ def local_services() -> list[tuple[str, Service]]:
 
 async def local_servers() -> list[LocalServer]:
     """Return the servers that answer with a list of models; whatever else listens at a port is left out."""
-    found: dict[int, LocalServer] = {}
-    async with (
-        open_client(limit=MAX_BYTES, trust_env=False, timeout=SECONDS) as client,
-        anyio.create_task_group() as tasks,
-    ):
-
-        async def ask(number: int, provider: str, service: Service) -> None:
-            models = await _models(client, service.api_base)
-            if models is not None:
-                found[number] = LocalServer(provider, service, models)
-
-        for number, (provider, service) in enumerate(local_services()):
-            tasks.start_soon(ask, number, provider, service)
-    return [found[number] for number in sorted(found)]
-
-
-async def _models(client: httpx2.AsyncClient, base: str) -> tuple[str, ...] | None:
-    with anyio.move_on_after(SECONDS):
-        try:
-            answer = await client.get(f"{base}/models")
-            return names_of(loads(answer.content)) if answer.status_code == 200 else None
-        except (httpx2.HTTPError, ValueError):
-            return None
-    return None
+    offered = local_services()
+    answers = await read_all([f"{service.api_base}/models" for _, service in offered], SECONDS, MAX_BYTES)
+    known = zip(offered, map(names_of, answers), strict=True)
+    return [LocalServer(provider, service, models) for (provider, service), models in known if models is not None]
 
 
 def names_of(answer: Json) -> tuple[str, ...] | None:
