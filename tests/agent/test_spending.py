@@ -37,7 +37,7 @@ def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
     return Loop(ThinkingModel(), tools, writer, LoopSettings(text_policy="implicit_post"), deltas)
 
 
-@pytest.mark.covers("R-UI-9", "R-MP-14")
+@pytest.mark.covers("R-UI-12", "R-MP-14")
 async def test_the_reasoning_and_the_last_count_are_kept_with_the_answer(tmp_path: Path) -> None:
     journal = JournalStore(tmp_path / "j.db")
     usage = {
@@ -83,7 +83,7 @@ def test_answers_without_a_price_are_counted_apart() -> None:
     }
 
 
-@pytest.mark.covers("R-UI-9")
+@pytest.mark.covers("R-UI-12")
 async def test_what_the_model_thinks_is_shared_until_it_writes() -> None:
     published: list[JsonObject | None] = []
 

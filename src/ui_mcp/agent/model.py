@@ -124,7 +124,7 @@ class Usage:
     """How many of the request were written to the vendor's cache."""
     model: str = ""
     cost: float | None = None
-    """None: nobody has said what the model costs."""
+    """None: the price is not configured."""
     currency: str = ""
 
 

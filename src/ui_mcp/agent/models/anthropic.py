@@ -44,7 +44,7 @@ REASONS: dict[str, StopReason] = {
 
 
 THOUGHT_BUDGETS = {"low": 2048, "medium": 8192, "high": 24_576}
-"""Tokens for thoughts, for models that are not told an effort."""
+"""Tokens for thoughts, for models that take no effort."""
 CACHED = {"type": "ephemeral"}
 Thinking = Literal["adaptive", "budget", "none"]
 _NEXT: dict[Thinking, Thinking] = {"adaptive": "budget", "budget": "none"}
