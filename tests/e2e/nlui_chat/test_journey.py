@@ -24,7 +24,7 @@ def test_the_whole_journey_from_question_to_shipped_order(page: Page) -> None:
     expect(log(page).get_by_text("approved by human")).to_be_visible()
     expect(page.locator("dl.nlui-card")).to_contain_text("Espresso machine")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
-    expect(page.get_by_text("tokens used")).to_be_visible()
+    expect(page.get_by_text("This conversation:")).to_be_visible()
 
 
 def test_a_no_is_respected_and_a_stop_too(page: Page) -> None:
@@ -61,11 +61,11 @@ def test_a_question_is_edited_in_place_and_asked_again(page: Page) -> None:
     expect(page.get_by_role("table")).to_have_count(1)
     expect(log(page).get_by_text("I am a scripted demo")).to_have_count(0)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
-    spent = page.get_by_text("tokens used").inner_text()
+    spent = page.get_by_text("This conversation:").inner_text()
 
     page.get_by_role("article", name="You").hover()
     page.get_by_role("button", name="Ask again").click()
-    expect(page.get_by_text("tokens used")).not_to_have_text(spent)
+    expect(page.get_by_text("This conversation:")).not_to_have_text(spent)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     expect(page.get_by_role("article", name="You")).to_have_count(1)
     expect(page.get_by_role("table")).to_have_count(1)
@@ -79,7 +79,7 @@ def test_a_reloaded_page_shows_the_same_conversation(page: Page) -> None:
 
     expect(log(page).get_by_text("and I ask you before I do it")).to_be_visible()
     expect(page.get_by_role("article", name="You")).to_contain_text("show the orders")
-    expect(page.get_by_text("622 tokens used (580 in, 42 out)")).to_be_visible()
+    expect(page.get_by_text("This conversation: 580 tokens in, 42 out")).to_be_visible()
 
 
 def test_arguments_can_be_edited_before_saying_yes(page: Page) -> None:

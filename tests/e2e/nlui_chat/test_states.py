@@ -11,6 +11,7 @@ import anyio
 import pytest
 from playwright.sync_api import Page, expect
 
+from chromium import Scheme
 from e2e.nlui_chat.conftest import Open, complaints, log, say
 from integration.nlui import nlui
 from ports import free_ports
@@ -48,6 +49,8 @@ llm:
             ```nlui:table
             not a table <img src=x onerror=alert(1)>
             ```
+    - when: {user: think}
+      emit: [{think: "The person wants **thought**. "}, {delay_ms: 1500}, {say: "Done."}, {usage: [1200, 34]}]
     - emit: [{say: "Yes."}]
 """
 
@@ -292,3 +295,25 @@ def test_the_button_that_chooses_a_file_looks_and_answers_like_every_button(page
     other.hover()
     assert pointed_at == other.evaluate(look, usual)
     assert pointed_at != file.evaluate(look, choosing)
+
+
+@pytest.mark.covers("R-UI-12")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 390)])
+def test_reasoning_is_folded_while_it_arrives_and_stays_with_the_answer(
+    folder: Path, opened: Open, scheme: Scheme, width: int
+) -> None:
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url, scheme=scheme, width=width)
+        say(page, "think")
+        expect(page.get_by_text("Thinking…")).to_be_visible()
+
+        expect(log(page).get_by_text("Done.")).to_be_visible(timeout=90_000)
+        reasoning = page.get_by_role("article", name="Reasoning")
+        expect(reasoning).to_contain_text("1,200 tokens in, 34 out")
+        expect(reasoning.locator("strong")).to_be_hidden()
+        reasoning.locator("summary").click()
+        expect(reasoning.locator("strong")).to_be_visible()
+        page.reload()
+        expect(page.get_by_role("article", name="Reasoning")).to_be_visible()
+        assert complaints(page) == []
+        page.close()
