@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ui_mcp.webserver.static import SMALL, Files
+from ui_mcp.webserver.static import MAX_PACKED, SMALL, Files
 
 PLAIN = {"accept-encoding": "identity"}
 GZIP = {"accept-encoding": "gzip, br"}
@@ -75,3 +75,15 @@ async def test_scripts_and_styles_are_sent_compressed_to_browsers_that_can_read_
     assert (again.status_code, other.status_code, part.content) == (304, 200, script[:4])
     assert not [one for one in (plain, part, short, page) if "content-encoding" in one.headers]
     assert changed.content == script + b"2"
+
+
+@pytest.mark.covers("UI-PAGE-9")
+@pytest.mark.parametrize(("size", "encoding"), [(SMALL + 1, "gzip"), (MAX_PACKED, "gzip"), (MAX_PACKED + 1, None)])
+async def test_the_large_scripts_of_elements_are_compressed_too(
+    tmp_path: Path, size: int, encoding: str | None
+) -> None:
+    (tmp_path / "chart.js").write_bytes(b"x" * size)
+    async with client(tmp_path) as browser:
+        found = await browser.get("/chart.js", headers=GZIP)
+
+    assert (found.headers.get("content-encoding"), len(found.content)) == (encoding, size)

@@ -20,7 +20,7 @@ from ui_mcp.workspace import BUNDLE
 
 HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.\w+$")
 SMALL = 256 * 1024
-MIN_PACKED = 1024
+MIN_PACKED, MAX_PACKED = 1024, 1024 * 1024
 PACKED = frozenset({".css", ".js", ".json", ".svg"})
 """Files worth compressing. Pages are not: they may hold what is secret beside what a visitor chose."""
 
@@ -78,7 +78,7 @@ class Files(StaticFiles):
             return None
         file = Path(found)
         whole = FileResponse(file, stat_result=stat, media_type=TYPES.get(file.suffix))
-        packed = file.suffix in PACKED and MIN_PACKED <= stat.st_size <= SMALL and "range" not in asked
+        packed = file.suffix in PACKED and MIN_PACKED <= stat.st_size <= MAX_PACKED and "range" not in asked
         if packed:
             whole.headers["vary"] = "Accept-Encoding"
             packed = "gzip" in asked.get("accept-encoding", "")
@@ -87,7 +87,7 @@ class Files(StaticFiles):
             whole.headers["etag"] = f'{whole.headers["etag"][:-1]}-gzip"'
         if self.is_not_modified(whole.headers, asked):
             return NotModifiedResponse(whole.headers)
-        if stat.st_size > SMALL or "range" in asked:
+        if not packed and (stat.st_size > SMALL or "range" in asked):
             return whole
         del whole.headers["content-length"]  # the file may have changed since `stat`
         if packed:
