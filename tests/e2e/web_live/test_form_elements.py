@@ -271,6 +271,21 @@ def test_a_number_is_typed_with_its_unit_and_stepped(shelf: Server, page: Page) 
 
 
 @pytest.mark.covers("UI-ELEM-6")
+def test_a_method_that_hears_of_a_change_finds_the_value_written(shelf: Server, page: Page) -> None:
+    gallery.add(
+        shelf,
+        "Heard",
+        'Heard = session:prototype("Heard", { n = 3, said = "" })\n'
+        'function Heard:changed(now) self.said = self.n .. " " .. now end\nheard = Heard:new()',
+        '<ui-number label="N" ui-value="n" ui-event-change="changed(_)"></ui-number><p id="said" ui-value="said"></p>',
+    )
+    shelf.call("ui_display", name="heard")
+    page.goto(shelf.url)
+    page.get_by_role("spinbutton", name="N").press("ArrowUp")
+    expect(page.locator("#said")).to_have_text("4 4")
+
+
+@pytest.mark.covers("UI-ELEM-6")
 def test_stars_are_given_by_keyboard_and_pointer(shelf: Server, page: Page) -> None:
     gallery.show(shelf, page, "ui-rating")
     page.get_by_role("radio", name="3 of 5").press("ArrowRight")

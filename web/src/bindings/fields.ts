@@ -82,7 +82,7 @@ const SILENT = property([], []);
  * are kept for them, because one may only add to the one before it.
  */
 const ELEMENT: Field = {
-  ...property(["change"], ["input"], true),
+  ...property(["change"], ["input"]),
   write(element, value) {
     if (customElements.get(element.localName) === undefined) {
       ((element as Early).early ??= []).push(value);
