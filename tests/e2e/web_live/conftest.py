@@ -106,7 +106,7 @@ class Server:
             http.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
             http.headers["mcp-protocol-version"] = "2025-06-18"
             request = {"jsonrpc": "2.0", "id": 2, "method": method, "params": params}
-            return http.post("/mcp", json=request).json()["result"]
+            return _message(http.post("/mcp", json=request))["result"]
 
 
 @pytest.fixture(scope="package")
@@ -172,6 +172,13 @@ def page(context: BrowserContext, console: list[str]) -> Iterator[Page]:
     page.on("pageerror", lambda error: console.append(str(error)))
     yield page
     assert console == []
+
+
+def _message(response: httpx2.Response) -> Any:
+    """Return the answer to a request; one that takes long comes as the last event of a stream."""
+    if not response.headers["content-type"].startswith("text/event-stream"):
+        return response.json()
+    return json.loads([line for line in response.text.splitlines() if line.startswith("data:")][-1][5:])
 
 
 def _children(pid: int) -> list[int]:
