@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -105,14 +106,19 @@ def searching(index: Index) -> Rank:
 
 
 def alone(embedder: Embedder, entries: Sequence[Entry]) -> Rank:
-    """Rank by one meaning only."""
-    meaning = _meaning(embedder, entries)
+    """Rank by one meaning only: by the cosine of its vectors, which all have the same length."""
+    rows = [_centred(embedder.embed(meaning_text(entry))) for entry in entries]
 
     def rank(query: str) -> Sequence[Entry]:
-        near = meaning.cosines(query)
+        asked = _centred(embedder.embed(query))
+        near = [sum(map(mul, row, asked)) for row in rows]
         return [entries[number] for number in sorted(range(len(entries)), key=lambda one: -near[one])[:40]]
 
     return rank
+
+
+def _centred(vector: bytes) -> list[int]:
+    return [value - 128 for value in vector]
 
 
 def _meaning(embedder: Embedder, entries: Sequence[Entry]) -> Meaning:

@@ -8,7 +8,7 @@ import pytest
 import needs
 from gateway.conftest import Recorder
 from gateway.gateways import gateway
-from ui_mcp.gateway.search.vectors import TokenVectors, VectorCache, VectorIndex
+from ui_mcp.gateway.search.vectors import CatalogVectors, TokenVectors, VectorCache, VectorIndex
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.toolkit.tool import Call
 
@@ -22,18 +22,6 @@ def cosine(left: bytes, right: bytes) -> float:
 
 
 @pytest.mark.covers("GW-CAT-8")
-def test_similarities_of_all_texts_at_once_are_the_cosines() -> None:
-    vectors = needs.token_vectors()
-    rows = [vectors.embed(text) for text in TEXTS]
-    query = vectors.embed("post a note to a friend")
-
-    found = VectorIndex(rows, vectors.dimensions).similarities(query)
-
-    assert found == pytest.approx([cosine(row, query) for row in rows], abs=0.02)
-    assert found[1] > found[2]
-
-
-@pytest.mark.covers("GW-CAT-8")
 def test_words_are_split_into_the_longest_common_pieces() -> None:
     vectors = needs.token_vectors()
 
@@ -41,6 +29,30 @@ def test_words_are_split_into_the_longest_common_pieces() -> None:
     assert cosine(vectors.embed("unsubscribe"), vectors.embed("subscription")) > cosine(
         vectors.embed("unsubscribe"), vectors.embed("weather")
     )
+
+
+@pytest.mark.covers("GW-CAT-8")
+def test_a_word_that_the_whole_catalog_uses_counts_less_in_a_query() -> None:
+    vectors = needs.token_vectors()
+    catalog = CatalogVectors(vectors, ["the poster of a movie", *["the movie of a year"] * 40])
+    query, wanted = "poster of a movie", vectors.embed("poster")
+
+    assert cosine(catalog.embed(query), wanted) > cosine(vectors.embed(query), wanted)
+    assert CatalogVectors(vectors, []).embed(query) == vectors.embed(query)
+
+
+@pytest.mark.covers("GW-CAT-8")
+def test_nearness_of_all_texts_at_once_follows_their_cosines_and_is_0_from_the_mean_on() -> None:
+    vectors = needs.token_vectors()
+    rows = [vectors.embed(text) for text in TEXTS]
+    index, query = VectorIndex(rows, vectors.dimensions), vectors.embed("post a note to a friend")
+    cosines = [cosine(row, query) for row in rows]
+    mean = sum(cosines) / len(cosines)
+    near = [max(one - mean, 0) / (max(cosines) - mean) for one in cosines]
+
+    assert index.nearness(query, [1.0] * len(TEXTS), 0.5) == pytest.approx([0.5 * one for one in near], abs=0.03)
+    assert index.nearness(query, [0.0] * len(TEXTS), 0.5) == [0.0] * len(TEXTS)
+    assert index.nearness(vectors.embed("☃☃"), [1.0] * len(TEXTS), 0.5) == [0.0] * len(TEXTS)
 
 
 @pytest.mark.covers("GW-CAT-8")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from operator import itemgetter
 
-from ui_mcp.gateway.search.vectors import Embedder, VectorCache, VectorIndex
+from ui_mcp.gateway.search.vectors import CatalogVectors, Embedder, TokenVectors, VectorCache, VectorIndex
 from ui_mcp.gateway.search.words import (
     DELETING,
     STEMMED_VERBS,
@@ -41,6 +41,7 @@ _WHOLE_FIRST = 5
 _SPARE = 20
 """Entries ranked beyond the limit, from which the first that deletes nothing can be taken."""
 _LEARNED_SHARE = 0.3
+_NUMBER = itemgetter(0)
 _VERB_BY_METHOD: dict[str, Verb] = {
     "GET": "list",
     "POST": "create",
@@ -77,8 +78,6 @@ class _Shape:
     nouns: frozenset[str]
     """Words of the last fixed part of the path, which names the resource of an operation."""
     depth: int
-    other_words: frozenset[str]
-    """Words of the name and the resource, without verbs."""
     by_id: bool
     deletes: bool
 
@@ -95,8 +94,8 @@ class Meaning:
         rows = cache.rows(embedder, texts) if cache else [embedder.embed(text) for text in texts]
         return Meaning(embedder, VectorIndex(rows, embedder.dimensions))
 
-    def cosines(self, query: str) -> list[float]:
-        return self.index.similarities(self.embedder.embed(query))
+    def nearness(self, query: str, weights: Sequence[float], share: float) -> list[float]:
+        return self.index.nearness(self.embedder.embed(query), weights, share)
 
 
 class Index:
@@ -112,6 +111,10 @@ class Index:
         self._entries = entries
         self._shapes = [_shape(entry) for entry in entries]
         self._postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        self._resources: dict[str, list[int]] = defaultdict(list)
+        for number, shape in enumerate(self._shapes):
+            for noun in shape.nouns:
+                self._resources[noun].append(number)
         bags = [_bag(entry) for entry in entries]
         lengths = [sum(bag.values()) for bag in bags]
         mean = sum(lengths) / len(lengths) if lengths else 1.0
@@ -119,8 +122,8 @@ class Index:
             norm = _BM25_K * (1 - _BM25_B + _BM25_B * lengths[number] / mean)
             for word, weight in bag.items():
                 self._postings[word].append((number, weight * (_BM25_K + 1) / (weight + norm)))
-        self._fit_by_verb: dict[tuple[Verb | None, bool], list[float]] = {}
-        own = [Meaning.of(vectors, [meaning_text(entry) for entry in entries], cache)] if vectors is not None else []
+        self._fit_by_verb: dict[tuple[Verb | None, bool], _Fit] = {}
+        own = [_own_meaning(vectors, entries, cache)] if vectors is not None else []
         self._meanings = [*own, *([sentences] if sentences is not None else [])]
 
     def search(
@@ -136,24 +139,23 @@ class Index:
         scores = self._scores(query)
         for number, entry in enumerate(self._entries) if learned else ():
             if learned and entry.name in learned:
-                scores[number] = scores.get(number, 0.0) + _LEARNED_SHARE * learned[entry.name]
-        wanted = scores
+                scores[number] += _LEARNED_SHARE * learned[entry.name]
         if source or method:
-            wanted = {number: score for number, score in scores.items() if self._passes(number, source, method)}
-        ranked = self._ranked(wanted, limit + _SPARE)
+            scores = [score if self._passes(number, source, method) else 0.0 for number, score in enumerate(scores)]
+        ranked = self._ranked(scores, limit + _SPARE)
         for part in clauses(query):
-            found = {number: score for number, score in self._scores(part).items() if number in wanted}
+            found = [one if score else 0.0 for one, score in zip(self._scores(part), scores, strict=True)]
             best = [number for number in self._ranked(found, 1) if number not in ranked[:_WHOLE_FIRST]]
             ranked = [*ranked[:_WHOLE_FIRST], *best, *(one for one in ranked[_WHOLE_FIRST:] if one not in best)]
         if not asks_to_delete(query) and method.upper() != "DELETE":
             ranked = self._deleting_later(ranked)
-        return [Hit(self._entries[number], wanted[number]) for number in ranked[:limit]]
+        return [Hit(self._entries[number], scores[number]) for number in ranked[:limit]]
 
-    def _ranked(self, scores: Mapping[int, float], count: int) -> list[int]:
+    def _ranked(self, scores: Sequence[float], count: int) -> list[int]:
         """Return the numbers of the best entries; of equal ones the shorter name comes first."""
-        best = nlargest(count, scores.items(), key=itemgetter(1))
+        best = nlargest(count, enumerate(scores), key=itemgetter(1))
         best.sort(key=lambda one: (-one[1], len(self._entries[one[0]].name), self._entries[one[0]].name))
-        return [number for number, _ in best]
+        return [number for number, score in best if score > 0]
 
     def _passes(self, number: int, source: str, method: str) -> bool:
         entry = self._entries[number]
@@ -164,76 +166,86 @@ class Index:
         first = next((at for at, number in enumerate(ranked) if not self._shapes[number].deletes), 0)
         return [ranked[first], *ranked[:first], *ranked[first + 1 :]] if ranked else ranked
 
-    def _scores(self, query: str) -> dict[int, float]:
-        """Return scores from 0 to about 1 by number of the entry."""
-        by_words = self._word_scores(query)
-        best = max(by_words.values(), default=0.0)
-        scores = {number: score / best for number, score in by_words.items()} if best else {}
+    def _scores(self, query: str) -> list[float]:
+        """Return a score from 0, which is no hit, to about 1 for every entry."""
+        fit = self._fit(query_verb(query), harmless=not asks_to_delete(query))
         of_words, *of_meanings = _SHARES[len(self._meanings)]
-        fits = self._fits(query_verb(query), harmless=not asks_to_delete(query)) if self._meanings else []
-        found = {number: of_words * score for number, score in scores.items()}
-        for meaning, part in zip(self._meanings, of_meanings, strict=True):
-            near = _nearness(meaning.cosines(query), fits, part)
-            for number, score in found.items():
-                near[number] = near.get(number, 0.0) + score
-            found = near
-        return found
+        near = [
+            meaning.nearness(query, fit.of_meaning, share)
+            for meaning, share in zip(self._meanings, of_meanings, strict=True)
+        ]
+        scores = near[0] if near else [0.0] * len(self._entries)
+        for more in near[1:]:
+            scores = [score + one for score, one in zip(scores, more, strict=True)]
+        by_words = self._word_scores(query, fit.of_words)
+        scale = of_words / (max(by_words.values(), default=0.0) or 1.0)
+        for number, score in by_words.items():
+            scores[number] += scale * score
+        return scores
 
-    def _fits(self, verb: Verb | None, *, harmless: bool) -> list[float]:
-        """Return a factor per entry for an action other than the requested one: vectors hardly tell verbs apart."""
+    def _fit(self, verb: Verb | None, *, harmless: bool) -> "_Fit":
         found = self._fit_by_verb.get((verb, harmless))
         if found is None:
-            methods = _METHODS[verb] | {""} if verb else None
-            found = [
-                0.5 if harmless and shape.deletes else 1.0 if methods is None or entry.method in methods else 0.8
-                for entry, shape in zip(self._entries, self._shapes, strict=True)
-            ]
+            pairs = list(zip(self._entries, self._shapes, strict=True))
+            found = _Fit(
+                [_word_factor(*pair, verb, harmless=harmless) for pair in pairs],
+                [_meaning_factor(*pair, verb, harmless=harmless) for pair in pairs],
+            )
             self._fit_by_verb[verb, harmless] = found
         return found
 
-    def _word_scores(self, query: str) -> dict[int, float]:
+    def _word_scores(self, query: str, factors: Sequence[float]) -> dict[int, float]:
         words = list(dict.fromkeys(stems(query)))
-        verb, harmless = query_verb(query), not asks_to_delete(query)
-        nouns = frozenset(words) - STEMMED_VERBS
         scores: dict[int, float] = defaultdict(float)
-        matched: dict[int, int] = defaultdict(int)
+        matched: Counter[int] = Counter()
+        resource: Counter[int] = Counter()
         for word in words:
             postings = self._postings.get(word, ())
             rarity = math.log(1 + (len(self._entries) - len(postings) + 0.5) / (len(postings) + 0.5))
-            # A verb says little about which resource is meant; `_verb_factor` weighs it instead.
-            factor = 0.35 if word in STEMMED_VERBS else 1.0
+            if word in STEMMED_VERBS:
+                rarity *= 0.35  # a verb says little about which resource is meant; `_verb_factor` weighs it instead
+            else:
+                matched.update(map(_NUMBER, postings))
+                resource.update(self._resources.get(word, ()))
             for number, weight in postings:
-                scores[number] += factor * rarity * weight
-                matched[number] += word in nouns
+                scores[number] += rarity * weight
+        nouns = sum(word not in STEMMED_VERBS for word in words)
+        least, more = (0.4, 0.6 / nouns) if nouns else (1.0, 0.0)
         for number, score in scores.items():
-            adjusted = self._adjusted(number, score, verb, nouns, matched[number])
-            scores[number] = adjusted * (0.5 if harmless and self._shapes[number].deletes else 1.0)
+            scores[number] = score * factors[number] * (least + more * matched[number])
+        for number, found in resource.items():
+            scores[number] *= 1 + 0.5 * found / len(self._shapes[number].nouns)
         return scores
 
-    def _adjusted(self, number: int, score: float, verb: Verb | None, nouns: frozenset[str], matched: int) -> float:
-        entry, shape = self._entries[number], self._shapes[number]
-        if nouns:
-            score *= 0.4 + 0.6 * matched / len(nouns)
-        score *= _verb_factor(entry, shape, verb) if verb else 1.0
-        found = len(shape.nouns & nouns)
-        if found:
-            score *= 1 + 0.5 * found / len(shape.nouns)
-        extra = len(shape.other_words - nouns)
-        score *= 1 / (1 + 0.06 * extra)
-        if "deprecated" in entry.tool.description[:14]:
-            score *= 0.5
-        return score / (1 + 0.04 * shape.depth)
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A factor per entry for how well it fits what a query asks to be done, whatever its words."""
+
+    of_words: list[float]
+    of_meaning: list[float]
 
 
-def _nearness(cosines: Sequence[float], fits: Sequence[float], share: float) -> dict[int, float]:
-    """Return the entries that are nearer than the mean, from 0 to `share`, times how well their action fits."""
-    mean = sum(cosines) / len(cosines) if cosines else 0.0
-    span = max(cosines, default=0.0) - mean
-    if span <= 0:
-        return {}
-    scale = share / span
-    pairs = enumerate(zip(cosines, fits, strict=True))
-    return {number: scale * (cosine - mean) * fit for number, (cosine, fit) in pairs if cosine > mean}
+def _own_meaning(vectors: Embedder, entries: Sequence[Entry], cache: VectorCache | None) -> Meaning:
+    texts = [meaning_text(entry) for entry in entries]
+    found = Meaning.of(vectors, texts, cache)
+    return Meaning(CatalogVectors(vectors, texts), found.index) if isinstance(vectors, TokenVectors) else found
+
+
+def _word_factor(entry: Entry, shape: _Shape, verb: Verb | None, *, harmless: bool) -> float:
+    factor = _verb_factor(entry, shape, verb) if verb else 1.0
+    if "deprecated" in entry.tool.description[:14]:
+        factor *= 0.5
+    if harmless and shape.deletes:
+        factor *= 0.5
+    return factor / (1 + 0.04 * shape.depth)
+
+
+def _meaning_factor(entry: Entry, shape: _Shape, verb: Verb | None, *, harmless: bool) -> float:
+    """Return the factor for an action other than the requested one: vectors hardly tell verbs apart."""
+    if harmless and shape.deletes:
+        return 0.5
+    return 1.0 if verb is None or not entry.method or entry.method in _METHODS[verb] else 0.8
 
 
 def _verb_factor(entry: Entry, shape: _Shape, verb: Verb) -> float:
@@ -265,10 +277,9 @@ def _shape(entry: Entry) -> _Shape:
     parts = [part for part in entry.path.split("/") if part]
     fixed = [part for part in parts if not part.startswith("{")]
     nouns = frozenset(stems(fixed[-1])) if fixed else frozenset(stems(entry.local_name))
-    names = frozenset(stems(entry.local_name)) | nouns
     by_id = bool(parts) and parts[-1].startswith("{")
     deletes = entry.method == "DELETE" or (entry.method != "GET" and bool(DELETING & set(split(entry.local_name))))
-    return _Shape(_verb(entry, by_id=by_id), nouns, len(fixed), names - STEMMED_VERBS, by_id, deletes)
+    return _Shape(_verb(entry, by_id=by_id), nouns, len(fixed), by_id, deletes)
 
 
 def _verb(entry: Entry, *, by_id: bool) -> Verb | None:

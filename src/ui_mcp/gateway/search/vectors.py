@@ -9,8 +9,8 @@ import math
 import re
 import sys
 from array import array
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -35,6 +35,11 @@ _QUERY_LEVELS = 8
 _BIAS = 1 << 24
 """More than any sum of columns times their factors: 255 * 8 * 1,024 dimensions are less."""
 _MAX_TOKENS = 256
+_FULL_WEIGHT = 16
+_COMMON_SHARE = 0.03
+"""A word that makes up this share of a catalog's words counts half; tuned with `index._SHARES`."""
+_COMMON_COUNT = 20
+"""So many times at least: a few tools do not tell which words are common."""
 _DIGEST = 16
 _SPACE = "\u2581"  # SentencePiece writes a space as this character
 _WORD = re.compile(r"[^\W_]+")
@@ -60,9 +65,18 @@ class TokenVectors:
     def embed(self, text: str) -> bytes:
         """Return the direction of a text: one byte per dimension, offset by 128; all 128 if no word is known."""
         ids = [number for word in _WORD.findall(text.lower()) for number in self._ids(word)][:_MAX_TOKENS]
-        total = sum(map(self._lanes, ids))
+        return self._averaged(sum(map(self._lanes, ids)), len(ids))
+
+    def embed_weighted(self, text: str, weights: Mapping[str, int]) -> bytes:
+        """Return the direction of a text whose words count as much as `weights` says, or 16 times."""
+        words = [(weights.get(word, _FULL_WEIGHT), self._ids(word)) for word in _WORD.findall(text.lower())]
+        pairs = [(weight, number) for weight, ids in words for number in ids][:_MAX_TOKENS]
+        total = sum(weight * self._lanes(number) for weight, number in pairs)
+        return self._averaged(total, sum(weight for weight, _ in pairs))
+
+    def _averaged(self, total: int, weight: int) -> bytes:
         summed = array("I", total.to_bytes(self.dimensions * _LANE, sys.byteorder))
-        shift = _OFFSET * len(ids)
+        shift = _OFFSET * weight
         return direction([value - shift for value in summed])
 
     def _token_lanes(self, number: int) -> int:
@@ -101,6 +115,20 @@ class Embedder(Protocol):
     def embed(self, text: str) -> bytes: ...
 
 
+class CatalogVectors:
+    """Token vectors for the queries of one catalog: a word counts the less, the more often the catalog uses it."""
+
+    def __init__(self, vectors: TokenVectors, texts: Sequence[str]) -> None:
+        self.dimensions, self.version = vectors.dimensions, vectors.version
+        self._vectors = vectors
+        counts = Counter(word for text in texts for word in _WORD.findall(text.lower()))
+        common = max(counts.total() * _COMMON_SHARE, _COMMON_COUNT)
+        self._weights = {word: round(_FULL_WEIGHT * common / (common + count)) for word, count in counts.items()}
+
+    def embed(self, text: str) -> bytes:
+        return self._vectors.embed_weighted(text, self._weights)
+
+
 class VectorIndex:
     """The vectors of many texts, by dimension: a query multiplies each dimension of all texts at once."""
 
@@ -113,21 +141,36 @@ class VectorIndex:
             for dimension in range(dimensions)
         ]
 
-    def similarities(self, query: bytes) -> list[float]:
-        """Return the cosine of every text with the query, to about one per cent."""
-        centred = [value - _OFFSET for value in query]
-        largest = max(map(abs, centred), default=0)
-        if not self._count or not largest:
+    def nearness(self, query: bytes, weights: Sequence[float], share: float) -> list[float]:
+        """Return for every text `share` if it is the nearest, less if farther, 0 from the mean on, times its weight.
+
+        Cosines are exact to about one per cent.
+        """
+        # A lane is a multiple of the cosine plus a constant; both cancel out.
+        lanes = self._lanes(_factors(query))
+        mean = sum(lanes) / (len(lanes) or 1)
+        span = max(lanes, default=0) - mean
+        if span <= 0:
             return [0.0] * self._count
-        factors = [round(value * _QUERY_LEVELS / largest) for value in centred]
+        scale = share / span
+        return [
+            (lane - mean) * scale * weight if lane > mean else 0.0 for lane, weight in zip(lanes, weights, strict=True)
+        ]
+
+    def _lanes(self, factors: Sequence[int]) -> Sequence[int]:
         by_factor: dict[int, list[int]] = defaultdict(list)
         for factor, column in zip(factors, self._columns, strict=True):
             by_factor[factor].append(column)
         # The bias keeps every lane positive, so that no lane borrows from its neighbour.
         total = self._bias + sum(factor * sum(columns) for factor, columns in by_factor.items() if factor)
-        scale = 1 / (_ROW_SCALE * math.sqrt(sum(factor * factor for factor in factors)))
-        shift = _BIAS + _OFFSET * sum(factors)
-        return [(lane - shift) * scale for lane in array("I", total.to_bytes(self._count * _LANE, sys.byteorder))]
+        return array("I", total.to_bytes(self._count * _LANE, sys.byteorder))
+
+
+def _factors(query: bytes) -> list[int]:
+    """Return the direction of a query in few levels."""
+    centred = [value - _OFFSET for value in query]
+    largest = max(map(abs, centred), default=0) or 1
+    return [round(value * _QUERY_LEVELS / largest) for value in centred]
 
 
 class VectorCache:
