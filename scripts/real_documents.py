@@ -38,7 +38,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from gateway.sample_calls import value
 
-_SHOWN = 12
 _PATHS = 60
 _START_SECONDS = 180.0
 _SECTIONS = ("components", "definitions", "parameters", "responses")
@@ -92,7 +91,7 @@ def examples(document: Document, api: Api) -> Iterator[tuple[Operation, Any]]:
                 yield operation, one["value"]
 
 
-def try_examples(document: Document, api: Api) -> None:
+def try_examples(document: Document, api: Api, shown: int) -> None:
     refused, count = [], 0
     for operation, body in examples(document, api):
         count += 1
@@ -103,7 +102,7 @@ def try_examples(document: Document, api: Api) -> None:
             if problems:
                 refused.append(f"{operation.method} {operation.path}: {problems[0]}")
     print(f"  own examples of JSON bodies: {count - len(refused)} of {count} accepted")
-    _print_some(refused)
+    _print_some(refused, shown)
 
 
 def without_security(tree: Any) -> Any:
@@ -189,7 +188,7 @@ def prism(command: str, file: Path, tree: Any) -> Iterator[str]:
             server.wait()
 
 
-def judge(file: Path, api: Api, command: str) -> None:
+def judge(file: Path, api: Api, command: str, shown: int) -> None:
     refused: list[str] = []
     for tree in shards(without_security(parse(file.read_bytes()))):
         asked = [operation for operation in api.operations if operation.path in tree["paths"]]
@@ -200,7 +199,7 @@ def judge(file: Path, api: Api, command: str) -> None:
             refused += [f"{operation.method} {operation.path}: no verdict: {error}" for operation in asked]
     count = len(api.operations)
     print(f"  requests judged by Prism: {count - len(refused)} of {count} accepted", flush=True)
-    _print_some(refused)
+    _print_some(refused, shown)
 
 
 def verdict(operation: Operation, base: str) -> str | None:
@@ -231,11 +230,11 @@ def _reason(text: str) -> str:
     return "; ".join(problems)[:250] or str(found.get("title"))
 
 
-def _print_some(lines: list[str]) -> None:
-    for line in lines[:_SHOWN]:
+def _print_some(lines: list[str], count: int) -> None:
+    for line in lines[:count]:
         print(f"    {line}")
-    if len(lines) > _SHOWN:
-        print(f"    and {len(lines) - _SHOWN} more")
+    if len(lines) > count:
+        print(f"    and {len(lines) - count} more")
 
 
 def main() -> None:
@@ -243,6 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--prism", help="the command of @stoplight/prism-cli")
+    parser.add_argument("--shown", type=int, default=12, help="how many refusals to print of each kind")
     options = parser.parse_args()
     for file in documents(options.folder):
         document, api = anyio.run(read, file)
@@ -250,9 +250,9 @@ def main() -> None:
         print(
             f"{file.name}: {len(api.operations)} operations, {notes} with notes, {len(api.skipped)} skipped", flush=True
         )
-        try_examples(document, api)
+        try_examples(document, api, options.shown)
         if options.prism:
-            judge(file, api, options.prism)
+            judge(file, api, options.prism, options.shown)
 
 
 if __name__ == "__main__":
