@@ -129,8 +129,11 @@ class History:
         Raises:
             NotFoundError: the history of that time is no longer kept.
         """
-        last = await self._flush()
-        return await self._saving().journal.state_at(last if step is None else step)
+        journal = self._saving().journal
+        if step is None or step > journal.stored:
+            last = await self._flush()
+            step = last if step is None else step
+        return await journal.state_at(step)
 
     async def _take_back(self, step: "Step", act: Act) -> Undone:
         journal = self._saving().journal

@@ -96,6 +96,11 @@ class StateJournal:
         self.reading_seconds = 0.0
         """How long the last reading took."""
 
+    @property
+    def stored(self) -> int:
+        """Number of the last step in the store."""
+        return self._seq - len(self._held)
+
     def begin(self, act: Act) -> None:
         """Note what is there before the first operation; it is a step of its own, read with the first operation."""
         self._unread = act
