@@ -33,7 +33,7 @@ HEADER = """\
 PYTHONS = ("3.11", "3.12", "3.13")
 TOOLS = ("pip-audit", "pyinstaller", "uv")
 """Installed by scripts/audit.py, scripts/release.py and tests into separate environments."""
-WITHOUT_WHEELS = ("forbiddenfruit",)
+WITHOUT_WHEELS = ("forbiddenfruit", "http-ece")
 """Published as sources alone and built here, because pip resolves for other platforms from wheels only."""
 TAGS = {
     "linux": (

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agreeing import agree_to_file
 from ui_mcp.config import load, seconds, unknown_keys
 from ui_mcp.errors import ConfigError
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lua_runtime.permissions import Permissions
 
 
@@ -122,3 +123,28 @@ def test_app_code_may_not_write_what_the_server_keeps(tmp_path: Path, name: str)
     for saved in ("notes.db", "settings.json", "game/scores.json"):
         assert policy.refusal("write", str(base / "storage" / saved), saved) is None
     assert policy.refusal("write", note, note) is None
+
+
+@pytest.mark.covers("INBOX-9")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"phone.url": "http://phone.example"},
+        {"phone.url": "https://phone.example/inbox"},
+        {"phone.url": "https://me@phone.example"},
+        {"phone.url": "phone.example"},
+        {"phone.url": "https://phone.example", "phone.host": "0.0.0.0"},
+        {"phone.url": "https://phone.example", "phone.certificate": "a.pem"},
+        {"phone.email": "ada@example.com"},
+    ],
+)
+def test_phones_need_https(settings: JsonObject, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        load(tmp_path / "config.toml", flags=settings, environment={})
+
+
+def test_a_certificate_lets_phones_in_from_the_network(tmp_path: Path) -> None:
+    given = {"phone.url": "https://a.example:8003/", "phone.host": "0.0.0.0"}
+    config = load(tmp_path / "config.toml", flags={**given, "phone.certificate": "c", "phone.key": "k"}, environment={})
+
+    assert (config.phone.origin, config.phone.notifies) == ("https://a.example:8003", True)

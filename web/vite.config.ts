@@ -181,7 +181,7 @@ function page(name: string, base: string): ViteUserConfig {
   return {
     root: name,
     base,
-    publicDir: false,
+    publicDir: existsSync(`${name}/public`) ? "public" : false,
     html: { cspNonce: "{{nonce}}" },
     build: {
       outDir: `${bundle}/web/${name}`,

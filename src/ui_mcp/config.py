@@ -10,13 +10,14 @@ from dataclasses import asdict
 from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from ui_mcp.errors import ConfigError
-from ui_mcp.fields import Before, Limit, Rules, fields_of, record_in, suggestion
+from ui_mcp.fields import Before, Limit, Section, fields_of, record_in, suggestion
 from ui_mcp.jsontypes import Json, JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger
+from ui_mcp.phone_settings import PhoneSettings
 from ui_mcp.trust import Agreements, widening, without
 from ui_mcp.validation import InvalidDataError, read, read_toml
 
@@ -39,13 +40,6 @@ def seconds(value: Json) -> Json:
 
 
 Seconds = Annotated[float, Before(seconds), Limit(ge=0)]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A table of the configuration file; unknown keys are reported, not refused."""
-
-    RULES: ClassVar = Rules(unknown="ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +257,7 @@ class Config(Section):
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     storage: StorageSettings = StorageSettings()
     publisher: PublisherSettings = PublisherSettings()
+    phone: PhoneSettings = PhoneSettings()
     update: UpdateSettings = UpdateSettings()
 
 
@@ -311,6 +306,7 @@ def load(file: Path, *, flags: JsonObject | None = None, environment: Mapping[st
     given = {key: value for key, value in (flags or {}).items() if value is not None}
     config = _checked(_with(config, given), "command line")
     _require_token_beyond_loopback(config)
+    config.phone.require_https(LOOPBACK)
     return config
 
 
@@ -320,7 +316,9 @@ def check(tree: JsonObject, source: str) -> None:
     Raises:
         ConfigError: a value is invalid.
     """
-    _require_token_beyond_loopback(_checked(tree, source))
+    config = _checked(tree, source)
+    _require_token_beyond_loopback(config)
+    config.phone.require_https(LOOPBACK)
 
 
 def rights(file: Path) -> JsonObject:

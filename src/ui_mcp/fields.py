@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from ui_mcp.jsontypes import Json
 from ui_mcp.lazy_dataclass import dataclass
@@ -100,6 +100,13 @@ class Rules:
     """Turns a field's name into the one outside."""
     before: Callable[[Json], Json] | None = None
     """Rewrites other forms of the whole before it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of a configuration file; unknown keys are reported, not refused."""
+
+    RULES: ClassVar = Rules(unknown="ignore")
 
 
 @dataclass(frozen=True, slots=True)

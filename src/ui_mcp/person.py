@@ -47,19 +47,23 @@ class PersonKeys:
         """Return whether a code was issued and not redeemed yet."""
         return self._file("codes", _normalized(code)).is_file()
 
-    def exchange(self, code: str, listener: str = "") -> str | None:
-        """Redeem a code; return a new credential, or None if the code is unknown, redeemed or expired.
-
-        The credential is valid at `listener` only: another server may use its address later, and its pages could read
-        the credential from the browser's storage of that origin.
-        """
+    def redeem(self, code: str) -> bool:
+        """Use a code up; return whether it was valid."""
         file = self._file("codes", _normalized(code))
         try:
             fresh = file.stat().st_mtime + CODE_SECONDS > self._clock()
             file.unlink()  # succeeds in one process only
         except (OSError, ValueError):
-            return None
-        if not fresh:
+            return False
+        return fresh
+
+    def exchange(self, code: str, listener: str = "", client: str = "") -> str | None:
+        """Redeem a code; return a new credential, or None if the code is unknown, redeemed or expired.
+
+        The credential is valid at `listener` only: another server may use its address later, and its pages could read
+        the credential from the browser's storage of that origin. What the browser says about itself is not kept.
+        """
+        if not self.redeem(code):
             return None
         credential = secrets.token_urlsafe(32)
         _write(self._file("credentials", credential), listener)

@@ -72,11 +72,12 @@ async def nlui_opened(folder: Path) -> AsyncIterator[Bodies]:
     settings = read(GatewaySettings, {"data_dir": str(folder / "data"), "llm": llm})
     asked = GatewayOptions(settings=settings)
     async with open_chat_page(asked) as chat:
-        access = Access("fuzz", PersonKeys(folder / "person"))
+        keys = PersonKeys(folder / "person")
+        access = Access("fuzz", keys)
         app = chat_app(chat, McpRoutes(gateway_definition(chat.gateway, asked)), access)
         bodies = Bodies(app, ("GET", "/api/conversations", b""))
         bodies.http.headers |= {
-            CREDENTIAL_HEADER: access.keys.exchange(access.keys.new_code(), "fuzz") or "",
+            CREDENTIAL_HEADER: keys.exchange(keys.new_code(), "fuzz") or "",
             NONCE_HEADER: access.nonces.mint(),
             "origin": "http://127.0.0.1",
             "sec-fetch-site": "same-origin",

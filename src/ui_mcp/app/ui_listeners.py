@@ -11,7 +11,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from anyio import create_memory_object_stream, create_task_group
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from ui_mcp.config import Config
+from ui_mcp.config import LOOPBACK, Config
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.config.protected import gateway_places
@@ -50,6 +50,7 @@ from ui_mcp.workspace import Workspace
 
 # A page is served before any of these is needed, and few servers need all.
 if TYPE_CHECKING:
+    from ui_mcp.app.phone_listener import computer_phone_routes, notify_phones, phone_listener
     from ui_mcp.app.watch_routes import (
         mcp_timeline_and_approvals,
         person_accounts,
@@ -68,6 +69,9 @@ if TYPE_CHECKING:
     from ui_mcp.ui.publisher import Publisher
     from ui_mcp.ui.toolset import all_tools
 else:
+    computer_phone_routes = lazy("ui_mcp.app.phone_listener:computer_phone_routes")
+    notify_phones = lazy("ui_mcp.app.phone_listener:notify_phones")
+    phone_listener = lazy("ui_mcp.app.phone_listener:phone_listener")
     connect_routes = lazy("ui_mcp.ui.http.connect_routes:connect_routes")
     console_routes = lazy("ui_mcp.ui.http.console_routes:console_routes")
     mcp_timeline_and_approvals = lazy("ui_mcp.app.watch_routes:mcp_timeline_and_approvals")
@@ -94,6 +98,7 @@ CONNECT = ("/connect",)
 CONSOLE = ("/apps", "/imports", "/deleted", "/console", "/progress", "/settings", "/point")
 WATCHED = ("/timeline", "/ws/timeline", "/agents", "/approvals", "/inbox")
 ACCOUNTS = ("/sign-ins",)
+PHONES = ("/phones", "/notices")
 HAND_OVER = ("/hand-over", "/ws/hand-over")
 
 MakeApp = Callable[[], App]
@@ -128,7 +133,7 @@ async def run_listeners(
             sockets.mcp_port,
             tokens.mint,
             codes.mint,
-            person_url=config.server.url(port_of(sockets.person)),
+            person_url=replace(config.server, host=person_host(config)).url(port_of(sockets.person)),
             pending=configured.pending,
             connections=counts.total,
         )
@@ -148,6 +153,8 @@ async def run_listeners(
         tasks = await stack.enter_async_context(create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         tasks.start_soon(publish, config, sessions, subscriptions)
+        if config.phone.notifies:
+            tasks.start_soon(notify_phones, host, configured)
         host.on_pointed = lambda target, words: tasks.start_soon(point_in_browser, host, target, words)
         stack.callback(setattr, host, "on_pointed", lambda _target, _words: None)
         yield running
@@ -193,6 +200,8 @@ def _listeners(
     yield listening(app, sockets.ui, users)
     person_app = person_app_beside(host, configured, ui_port, person_port, tour)
     yield listening(person_app, sockets.person, users)
+    if config.phone.url:
+        yield phone_listener(host, configured)
     if sockets.mcp:
         yield _mcp_listening(host, configured, sockets.mcp, ports, transports)
 
@@ -353,7 +362,8 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
     Raises:
         ConfigError: the configured port is in use.
     """
-    host, configured = config.server.host, config.server.person_port
+    # On loopback, whatever the other listeners bind, because it speaks plain HTTP; phones have a listener of their own.
+    host, configured = person_host(config), config.server.person_port
     if configured:
         return bind(host, configured)
     known = (preferred, last_person_port(workspace.base)) if configured is None else (preferred,)
@@ -361,6 +371,11 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
         with suppress(ConfigError):
             return bind(host, port)
     return bind(host, 0)
+
+
+def person_host(config: Config) -> str:
+    """Return the loopback address of the person's listener."""
+    return config.server.host if config.server.host in LOOPBACK else "127.0.0.1"
 
 
 def person_app_beside(host: UiServer, configured: Configured, ui_port: int, person_port: int, tour: Routes) -> App:
@@ -373,6 +388,7 @@ def person_app_beside(host: UiServer, configured: Configured, ui_port: int, pers
         LazyRoutes(CHAT, partial(person_chat_routes, host, config.chat.rate)),
         LazyRoutes(CONSOLE, partial(console_routes, host, partial(all_tools, host))),
         LazyRoutes(ACCOUNTS, partial(person_accounts, host)),
+        LazyRoutes(PHONES, partial(computer_phone_routes, host)),
         LazyRoutes(CONNECT, partial(connect_routes, host)),
         LazyRoutes(HAND_OVER, partial(hand_over_routes, host, access)),
         *tour,

@@ -29,7 +29,7 @@ DESCRIPTION = "MCP server that gives AI agents a live browser UI, chat, UI autom
 GROUPS = {
     "see it": ("demo", "serve", "open"),
     "connect agents": ("setup", "mcp", "token", "agent", "attach", "nlui"),
-    "decide and talk": ("approvals", "chat", "trust"),
+    "decide and talk": ("approvals", "phone", "chat", "trust"),
     "build and look": ("new", "call", "logs", "theme"),
     "look after it": ("doctor", "stop", "session", "install", "uninstall", "completion", "version"),
 }

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from ui_mcp.config import Section
 from ui_mcp.errors import ConfigError, RefusedError
+from ui_mcp.fields import Section
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.trust import config_folder
 from ui_mcp.validation import InvalidDataError, read, read_toml

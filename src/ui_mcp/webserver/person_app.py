@@ -62,6 +62,8 @@ class PersonSite:
     """Paths that show the page to a browser."""
     upload: str | None = None
     """Path to which a file may be sent as it is."""
+    files: frozenset[str] = frozenset()
+    """Further paths without secrets, which browsers fetch by themselves."""
 
 
 def person_app(site: PersonSite) -> ASGIApp:
@@ -79,7 +81,7 @@ def person_app(site: PersonSite) -> ASGIApp:
         ],
         exception_handlers={HTTPException: _failed, LifecycleError: _unavailable, NotFoundError: _unavailable},
     )
-    return PersonAuth(app, site.access, partial(is_public, pages=site.pages), site.upload)
+    return PersonAuth(app, site.access, partial(is_public, pages=site.pages, files=site.files), site.upload)
 
 
 class HtmlRoute(Route):
@@ -92,10 +94,12 @@ class HtmlRoute(Route):
         return found, child
 
 
-def is_public(connection: HTTPConnection, pages: frozenset[str] = PAGES) -> bool:
+def is_public(connection: HTTPConnection, pages: frozenset[str] = PAGES, files: frozenset[str] = frozenset()) -> bool:
     """Return whether a path is a page or one of its files, which contain no secrets."""
     path = connection.scope["path"]
-    return path == "/" or path.startswith(_PUBLIC_FOLDERS) or (path in pages and wants_html(connection))
+    if path == "/" or path in files or path.startswith(_PUBLIC_FOLDERS):
+        return True
+    return path in pages and wants_html(connection)
 
 
 def wants_html(connection: HTTPConnection) -> bool:
@@ -117,7 +121,7 @@ def entry_routes(access: Access, describe: Describe) -> list[BaseRoute]:
             response.headers["Retry-After"] = str(int(wait) + 1)
             return response
         try:
-            credential = access.keys.exchange(code, access.listener)
+            credential = access.keys.exchange(code, access.listener, request.headers.get("user-agent", ""))
         except OSError as error:
             message = f"The credential cannot be kept: {error.strerror or error}; make room and ask for another code"
             return Refused(500, "storage_error", message).response()
@@ -173,21 +177,26 @@ PLAIN_PAGE = Path(__file__).with_name("person.html")
 
 _NONE = "'none'"
 
+_INSTALLABLE = "; manifest-src 'self'; worker-src 'self'"
+
 _MISSING = "The page is missing from this installation; build it with: make web\n"
 
 
-def person_html(file: Path, nonces: PageNonces, *, frames: Sequence[str] = ()) -> Response:
-    """Return a page with a new nonce for its requests and another (`{{nonce}}`) for its scripts and styles."""
+def person_html(file: Path, nonces: PageNonces, *, frames: Sequence[str] = (), head: str = "") -> Response:
+    """Return a page with a new nonce for its requests and another (`{{nonce}}`) for its scripts and styles.
+
+    A page with a `head` of its own may have a manifest and a service worker.
+    """
     if not file.is_file():
         return PlainTextResponse(_MISSING, 500)
     # New for every response: a nonce that repeats would admit an injected script that once saw it.
     script = token_urlsafe(16)
     html = file.read_text(encoding="utf-8").replace("{{nonce}}", script)
-    html = html.replace("<head>", f'<head>\n<meta name="ui-nonce" content="{nonces.mint()}">', 1)
+    html = html.replace("<head>", f'<head>\n<meta name="ui-nonce" content="{nonces.mint()}">{head}', 1)
     policy = (
         f"default-src 'none'; script-src 'self' 'nonce-{script}'; style-src 'self' 'nonce-{script}'; "
         f"img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src {' '.join(frames) or _NONE}; "
-        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+        f"form-action 'none'; base-uri 'none'; frame-ancestors 'none'{_INSTALLABLE if head else ''}"
     )
     return HTMLResponse(html, headers={"Content-Security-Policy": policy, "Cache-Control": "no-store"})
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from secrets import token_bytes, token_urlsafe
+from typing import Protocol
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
@@ -77,13 +78,29 @@ class WrongCodes:
         self._times.append(self._clock())
 
 
+class Keys(Protocol):
+    """Credentials that are given for one-time codes."""
+
+    def exchange(self, code: str, listener: str, client: str) -> str | None:
+        """Redeem a code for a credential that is valid at `listener`; `client` is the browser's user agent."""
+        ...
+
+    def recognises(self, credential: str | None, listener: str) -> bool:
+        """Return whether a credential is valid at `listener`."""
+        ...
+
+    def forget(self, credential: str) -> None:
+        """Revoke a credential."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Credentials and nonces by which one listener recognises the person."""
 
     listener: str
     """Name of the listener; a credential is valid only at the listener that issued it."""
-    keys: PersonKeys = field(default_factory=PersonKeys)
+    keys: Keys = field(default_factory=PersonKeys)
     nonces: PageNonces = field(default_factory=PageNonces)
     wrong_codes: WrongCodes = field(default_factory=WrongCodes)
 

@@ -39,6 +39,8 @@ class AccessRules:
     """Origins that may frame our pages, besides our own, editors and the allowed ones."""
     contained: bool = False
     """Whether pages contain app code, which must not send requests to other ports of this machine."""
+    service_worker: str | None = None
+    """Path of the one service worker that a page may install."""
     max_body: Callable[[str], int] = lambda _: MAX_BODY
     """Bytes that a request to a path may have."""
     policy: bytes = field(init=False)
@@ -106,7 +108,7 @@ def check(scope: Scope, rules: AccessRules) -> Refusal | None:
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     if not rules.knows_host(headers.get(b"host", "")):
         return Refusal(421, "Unknown Host header; use 127.0.0.1 or list the name in server.allowed_hosts")
-    if headers.get(b"service-worker") == "script":
+    if headers.get(b"service-worker") == "script" and scope["path"] != rules.service_worker:
         # It would outlive this server and intercept requests to whatever uses the port next.
         return Refusal(403, "Pages here may not install service workers")
     return (

@@ -4,8 +4,10 @@ import asyncio
 import errno
 import logging
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -106,9 +108,32 @@ def _timed(app: ASGIApp) -> ASGIApp:
     return timed
 
 
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Files of a certificate with its chain and of its private key, both PEM."""
+
+    certificate: Path
+    key: Path
+
+    def context(self) -> ssl.SSLContext:
+        """Return what a listener needs.
+
+        Raises:
+            ConfigError: a file is missing, or they do not belong together.
+        """
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        made.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            made.load_cert_chain(self.certificate, self.key)
+        except OSError as error:  # ssl.SSLError is one
+            reason = error.strerror or error
+            raise ConfigError(f"The certificate {self.certificate} cannot be used: {reason}") from error
+        return made
+
+
 @asynccontextmanager
 async def listening(
-    app: ASGIApp, listener: socket.socket, allowed_users: Iterable[str | int] = ()
+    app: ASGIApp, listener: socket.socket, allowed_users: Iterable[str | int] = (), tls: Tls | None = None
 ) -> AsyncIterator[Callable[[], int]]:
     """Serve `app` on `listener` while the block runs; provide the number of open connections.
 
@@ -117,10 +142,10 @@ async def listening(
     On Linux, local connections are accepted only from our own account, root and `allowed_users`.
 
     Raises:
-        ConfigError: an account in `allowed_users` does not exist.
+        ConfigError: an account in `allowed_users` does not exist, or the certificate cannot be used.
     """
     adopt("uvicorn")
-    server = _Server(app, AllowedUsers(allowed_users))
+    server = _Server(app, AllowedUsers(allowed_users), tls.context() if tls else None)
     async with anyio.create_task_group() as tasks:
         try:
             await tasks.start(server.run_on, listener)
@@ -144,11 +169,12 @@ def _http_for(users: AllowedUsers) -> type[asyncio.Protocol]:
 class _Server(uvicorn.Server):
     """uvicorn inside our own event loop, without signal handlers and access log."""
 
-    def __init__(self, app: ASGIApp, users: AllowedUsers) -> None:
+    def __init__(self, app: ASGIApp, users: AllowedUsers, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(
             uvicorn.Config(
                 _timed(app),
                 http=_http_for(users),
+                ssl_context_factory=(lambda *_: tls) if tls else None,
                 ws="websockets-sansio",
                 ws_per_message_deflate=False,
                 ws_max_size=MAX_FRAME,

@@ -1,5 +1,6 @@
 /** Draws the person's attention to waiting questions: the number on the page's icon, and notifications. */
 import { button, make } from "../nlui/dom";
+import { isPhonePage } from "./client";
 
 /** Show a number on the tab's icon and, where the page is installed, on the program's icon. */
 export function badge(count: number): void {
@@ -39,7 +40,8 @@ export function notify(text: string, open: () => void): void {
 export function offerNotifications(): HTMLElement {
   const offer = make("div.questions-notify.ask-row-of", {}, button("Notify me of new questions", () => void Notification.requestPermission().then(hide), "ask-quiet"));
   const hide = (): void => {
-    offer.hidden = permission() !== "default";
+    // A phone gets push messages.
+    offer.hidden = permission() !== "default" || isPhonePage();
   };
   hide();
   return offer;

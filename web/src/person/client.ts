@@ -86,7 +86,7 @@ export function personClient(fetcher: typeof fetch = (...request) => globalThis.
     } catch (error) {
       const unknown = error instanceof RequestError && error.status === 401 && error.code === "unauthorized";
       if (unknown && used && used === kept) {
-        signedOut("This browser is no longer signed in.");
+        signedOut(isPhonePage() ? "This phone is not paired any more." : "This browser is no longer signed in.");
       }
       throw error;
     }
@@ -142,6 +142,11 @@ export function codeFromAddress(): string {
     history.replaceState(null, "", location.pathname + location.search);
   }
   return code;
+}
+
+/** Return whether this is the page for paired phones, which can be installed. */
+export function isPhonePage(): boolean {
+  return document.querySelector('link[rel="manifest"]') !== null;
 }
 
 function reloadWith(code: string): void {

@@ -12,6 +12,8 @@ import { badge, notify } from "./attention";
 import { type Apps, apps } from "./apps/apps";
 import { codeFromAddress, personClient, readJson, reasonOf, RequestError, sendJson } from "./client";
 import { handOver } from "./hand_over/hand_over";
+import { type Device, deviceNotices, followNotifications, linkFromAddress, questionOf } from "./phone/device";
+import { phones } from "./phone/phones";
 import { introduce, offerIntroduction, stopsOf } from "./introduction";
 import { type LuaConsole, luaConsole } from "./lua_console";
 import { navigation, remember, viewOfAddress } from "./navigation";
@@ -39,6 +41,10 @@ interface State {
   readonly introduced?: boolean;
   /** Whether there are servers or APIs to sign in to. */
   readonly accounts?: boolean;
+  /** Whether phones can be paired here. */
+  readonly phones?: boolean;
+  /** The paired phone that shows the page. */
+  readonly device?: Device;
   /** The theme kept in the project. */
   readonly theme?: string;
   /** Whether the server has a scripted agent that shows what it can do. */
@@ -103,6 +109,9 @@ function shell(state: State): void {
   const watched: Tour | null = state.tour && frame ? agentTour(person.fetch, { tour: () => openPanel("tour"), questions: () => review() }) : null;
   const consoleViews = state.console && state.app_url !== null ? makeConsole(state.app_url) : null;
 
+  const phoneList = state.phones ? phones(person.fetch) : null;
+  const endFollowing = followNotifications();
+
   const views: Tab[] = [];
   if (frame) {
     views.push({ id: "app", name: "App", panel: frame.element });
@@ -126,6 +135,7 @@ function shell(state: State): void {
   }
   if (state.approvals ?? true) {
     questionList = questions(person.fetch, { waiting: count, trouble }, state.inbox);
+    questionList.element.append(...(state.device ? [deviceNotices(person.fetch, state.device)] : []), ...(phoneList ? [phoneList.element] : []));
     views.push({ id: "questions", name: "Inbox", panel: make("section.person-view", { "aria-label": "Inbox" }, questionList.element) });
   }
   const accountList = state.accounts ? accounts(person.fetch) : null;
@@ -186,6 +196,16 @@ function shell(state: State): void {
     questionList?.focus(id);
   }
 
+  /** Show the question of a notification's link; the link works once and decides nothing. */
+  async function followLink(link: string): Promise<void> {
+    openPanel("questions");
+    try {
+      await questionList?.reveal(await questionOf(person.fetch, link));
+    } catch (error) {
+      questionList?.say(reasonOf(error));
+    }
+  }
+
   function count(waiting: number, news: string): void {
     pill.hidden = waiting === 0;
     pill.textContent = waiting === 1 ? "1 question waits" : `${waiting} questions wait`;
@@ -239,6 +259,8 @@ function shell(state: State): void {
   close = () => {
     document.removeEventListener("keydown", keys);
     questionList?.stop();
+    phoneList?.stop();
+    endFollowing();
     chatView?.stop();
     accountList?.stop();
     watched?.stop();
@@ -250,6 +272,10 @@ function shell(state: State): void {
   };
   const back = (): void => bar.choose(viewOfAddress() ?? "app");
   addEventListener("popstate", back);
+  const link = linkFromAddress();
+  if (link) {
+    void followLink(link);
+  }
   if (consoleViews) {
     window.uiProjectTheme?.(state.theme ?? "");
     if (state.introduced === false && !watched) {

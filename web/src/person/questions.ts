@@ -29,6 +29,10 @@ export interface Questions {
   readonly element: HTMLElement;
   /** Scroll to an approval, by default the first, and focus it; if it is not listed yet, as soon as it is. */
   focus(id?: string): void;
+  /** Scroll to the question of a notification, or say that it is no longer open. */
+  reveal(id: string): Promise<void>;
+  /** Show a message above the list. */
+  say(words: string): void;
   /** Poll now. */
   refresh(): void;
   stop(): void;
@@ -199,6 +203,15 @@ export function questions(fetch: Fetch, watch: QuestionsListener, inbox = false)
       wanted = id ?? [...cards.keys()][0] ?? null;
       reveal();
     },
+    async reveal(id) {
+      wanted = id;
+      await refresh();
+      if (wanted === id) {
+        wanted = null;
+        say("This question is no longer open: it was answered, or its time is over.");
+      }
+    },
+    say,
     refresh: () => void refresh(),
     stop() {
       over = true;

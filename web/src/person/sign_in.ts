@@ -1,11 +1,24 @@
 /** The screen that asks for a sign-in code and says how to get one. */
 import { button, make } from "../nlui/dom";
-import { reasonOf } from "./client";
+import { isPhonePage, reasonOf } from "./client";
 import "./sign_in.css";
 
 const LENGTH = 16;
 const MARK =
   '<svg viewBox="0 0 20 20" width="40" height="40" aria-hidden="true"><rect x="2" y="2" width="7" height="7" rx="2"/><rect x="11" y="2" width="7" height="7" rx="2" opacity=".55"/><rect x="2" y="11" width="7" height="7" rx="2" opacity=".55"/><circle cx="14.5" cy="14.5" r="3.5"/></svg>';
+
+const COMPUTER = {
+  title: "Confirm that it’s you",
+  about: "Here you write to your agents and decide what they may do, so this page opens only for you. Enter the code that your terminal shows.",
+  help: "No code, or an old one? This command prints a new link and code. Each works once and expires after ten minutes.",
+  command: "ui-mcp approvals open",
+};
+const PHONE = {
+  title: "Pair this phone",
+  about: "Here you answer your agents, so this page opens only on phones that you paired. Scan the code that your computer shows, or enter it.",
+  help: "Your page on the computer shows a code under Inbox, Phones; so does this command. Each works once and expires after ten minutes.",
+  command: "ui-mcp phone pair",
+};
 
 export interface SignInScreen {
   readonly element: HTMLElement;
@@ -63,6 +76,7 @@ export function signInScreen(signIn: (code: string) => Promise<void>, problem = 
     field.focus();
   }
 
+  const words = isPhonePage() ? PHONE : COMPUTER;
   const element = make(
     "main.entry",
     {},
@@ -70,10 +84,10 @@ export function signInScreen(signIn: (code: string) => Promise<void>, problem = 
       "div.entry-card",
       {},
       mark,
-      make("h1", {}, "Confirm that it’s you"),
-      make("p", {}, "Here you write to your agents and decide what they may do, so this page opens only for you. Enter the code that your terminal shows."),
+      make("h1", {}, words.title),
+      make("p", {}, words.about),
       inside,
-      make("div.entry-help", {}, make("p", {}, "No code, or an old one? This command prints a new link and code. Each works once and expires after ten minutes."), command()),
+      make("div.entry-help", {}, make("p", {}, words.help), command(words.command)),
     ),
   );
   return { element, focus: () => field.focus() };
@@ -84,8 +98,7 @@ export function waitingScreen(words: string): HTMLElement {
   return make("main.entry", {}, make("p.entry-waiting", { role: "status" }, words));
 }
 
-function command(): HTMLElement {
-  const text = "ui-mcp approvals open";
+function command(text: string): HTMLElement {
   const copy = button("Copy", () => void navigator.clipboard.writeText(text).then(() => (copy.textContent = "Copied")), "entry-copy");
   return make("div.entry-command", {}, make("code", {}, text), copy);
 }

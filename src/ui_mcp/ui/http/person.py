@@ -64,6 +64,7 @@ def ui_person_app(
             "pending": await listeners.waiting(),
             "console": True,
             "inbox": True,
+            "phones": True,
             "accounts": host.configured().config.gateway.config is not None,
             "introduced": introduced(),
             "theme": chosen_theme(host.configured().workspace),

@@ -56,9 +56,7 @@ def addresses(running: Running, args: OpenBrowserArgs) -> tuple[str, str]:
     shared = session.vended == "1" and running.config.session.root == "shared"
     if running.person_url and shared and args.path in {"", "/"}:
         query_text = "?conserve=true" if args.conserve else ""
-        # Browsers send Sec-Fetch headers only to loopback addresses and over HTTPS.
-        person_base = running.config.server.local_url(int(running.person_url.rpartition(":")[2]))
-        return f"{person_base}/", f"{person_base}/{query_text}#code={PersonKeys().new_code()}"
+        return f"{running.person_url}/", f"{running.person_url}/{query_text}#code={PersonKeys().new_code()}"
     base = running.url if shared else f"{running.url}/{session.vended}"
     query = (*(("conserve=true",) if args.conserve else ()), f"code={running.mint_code(session.secret)}")
     return address(base, args.path, query[:-1]), address(base, args.path, query)
