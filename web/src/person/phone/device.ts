@@ -22,7 +22,7 @@ export function deviceNotices(fetch: Fetch, device: Device): HTMLElement {
   const on = button("Notify this phone", () => void turn(true), "ask-yes");
   const off = button("Turn notifications off", () => void turn(false), "ask-quiet");
   const about = make("p.phone-dim", {}, HOW);
-  const element = make("section.phone-notices", { "aria-label": "Notifications" }, status, on, off, problem, about);
+  const element = make("section.phone-notices", { "aria-label": "Notifications" }, status, make("div.ask-row-of", {}, on, off), problem, about);
 
   function show(isOn: boolean): void {
     status.textContent = isOn ? "This phone is told of new questions." : "";

@@ -44,7 +44,7 @@ export function phones(fetch: Fetch): Phones {
   pairing.hidden = true;
   const pair = button("Pair a phone", () => void begin(), "ask-yes");
   pair.hidden = true;
-  const element = make("details.phones", {}, make("summary", {}, "Phones"), about, problem, status, list, pair, pairing);
+  const element = make("details.phones", {}, make("summary", {}, "Phones"), about, problem, status, list, make("div.ask-row-of", {}, pair), pairing);
   let known: ReadonlySet<string> | null = null;
   let timer = 0;
   let until = 0;
@@ -81,7 +81,7 @@ export function phones(fetch: Fetch): Phones {
     const details = `paired ${day(one.paired_at)} · last used ${day(one.used_at)} · notifications ${one.push ? "on" : "off"}`;
     const remove = button("Remove", () => void revoke(one), "ask-quiet");
     remove.setAttribute("aria-label", `Remove ${one.name}, paired ${day(one.paired_at)}`);
-    return make("li.phone-row", {}, make("div", {}, make("strong", {}, one.name), make("p.phone-dim", {}, details)), remove);
+    return make("li.phone-row", {}, make("div", {}, make("strong", {}, one.name), make("p.phone-dim", {}, details)), make("div.ask-row-of", {}, remove));
   }
 
   async function begin(): Promise<void> {
@@ -92,7 +92,7 @@ export function phones(fetch: Fetch): Phones {
       pairing.replaceChildren(
         make("img.phone-qr", { src: made.qr, alt: "QR code that pairs a phone", width: "220", height: "220" }),
         make("div", {}, make("p", {}, "Scan this with your phone’s camera. It works once, within ten minutes; the phone that scans it can answer for you."), make("p.phone-dim", {}, "Or type the code on the phone:"), make("code.phone-code", {}, made.code)),
-        button("Cancel", () => end(""), "ask-quiet"),
+        make("div.ask-row-of", {}, button("Cancel", () => end(""), "ask-quiet")),
       );
       pairing.hidden = false;
       pair.hidden = true;
