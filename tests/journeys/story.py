@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,10 @@ class Story:
         text = self._unchanging("\n\n".join(self._parts)) + "\n"
         if WRITING:
             file.write_text(text, encoding="utf-8")
-        assert file.read_text(encoding="utf-8") == text, (
-            f"{file.name} no longer tells what happens; if that is intended, run `make records`"
+        told = file.read_text(encoding="utf-8")
+        changes = "\n".join(unified_diff(told.splitlines(), text.splitlines(), "told", "happens", n=0, lineterm=""))
+        assert told == text, (
+            f"{file.name} no longer tells what happens; if that is intended, run `make records`\n{changes}"
         )
 
     def _block(self, language: str, text: str) -> None:
