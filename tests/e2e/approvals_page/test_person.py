@@ -67,7 +67,7 @@ async def test_the_person_writes_to_the_agent_and_reviews_what_it_asks(browser: 
     await page.get_by_label("Message").fill("Add a **boat**")
     await page.keyboard.press("Enter")
     await expect(page.locator(".chat-user strong")).to_have_text("boat")
-    await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
+    await expect(page.get_by_label("Waiting for an agent", exact=True)).to_be_visible()
 
     approval = await ask(whole.gateway, "boat")
     await expect(page).to_have_title("(1) ui-mcp")
@@ -115,7 +115,7 @@ async def test_a_page_from_before_a_restart_renews_its_nonce_and_nothing_is_lost
     async with page.expect_request("**/person/nonce"):
         await page.keyboard.press("Enter")
 
-    await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
+    await expect(page.get_by_label("Waiting for an agent", exact=True)).to_be_visible()
 
 
 APP_CODE = """async () => {

@@ -43,7 +43,7 @@ async def test_a_message_is_shown_once_and_its_receipt_follows_the_agent(room: R
 
     await send(page, "Deploy **now**?")
     await expect(page.locator(".chat-user")).to_have_count(1)
-    await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
+    await expect(page.get_by_label("Waiting for an agent", exact=True)).to_be_visible()
     await room.agent_reads()
     await expect(page.get_by_label("Read by the agent")).to_be_visible()
     await room.answer("Deploying.")
@@ -162,14 +162,14 @@ async def test_the_chat_asks_for_a_code_or_a_token_and_shows_neither_in_the_addr
     await page.get_by_role("button", name="Open").click()
     await expect(field).to_be_hidden()
     await send(page, "it is me")
-    await expect(page.get_by_label("Sent", exact=True)).to_be_visible()
+    await expect(page.get_by_label("Waiting for an agent", exact=True)).to_be_visible()
 
     token = await AccessTokens(room.chat.store).create("alice", ROLES["human"])
     other = await room.open(known=False)
     await other.get_by_label("Code or token").fill(token)
     await other.get_by_role("button", name="Open").click()
     await send(other, "and me")
-    await expect(other.get_by_label("Sent", exact=True)).to_have_count(2)
+    await expect(other.get_by_label("Waiting for an agent", exact=True)).to_have_count(2)
 
     for given in (link(room.url), f"{room.url}/chat#code={await AccessTokens(room.chat.store).code('alice')}"):
         linked, stolen = [await (await room.browser.new_context()).new_page() for _ in range(2)]

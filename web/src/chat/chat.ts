@@ -33,7 +33,11 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
   notice.className = "chat-notice";
   notice.setAttribute("role", "status");
   notice.hidden = true;
-  const view = logView({ earlier: () => void loadEarlier(), retry: (echo) => void send(echo) });
+  const suggest = (text: string): void => {
+    write.restore(text);
+    write.focus();
+  };
+  const view = logView({ earlier: () => void loadEarlier(), retry: (echo) => void send(echo), ...(footer ? {} : { suggest }) });
   const write = composer((content) => {
     view.stick();
     void send({ client_id: crypto.randomUUID(), content, failed: null });

@@ -66,3 +66,9 @@ export function stageOf(message: Message, receipts: Receipts): Stage {
   }
   return receipts.notified !== null && message.id <= receipts.notified ? "notified" : "sent";
 }
+
+/** Whether the person spoke last and no agent has been notified of it. */
+export function isUnheard(log: Log): boolean {
+  const last = log.messages.at(-1);
+  return last !== undefined && last.author === "user" && log.echoes.length === 0 && stageOf(last, log.receipts) === "sent";
+}

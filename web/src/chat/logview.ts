@@ -1,12 +1,13 @@
 /** Renders the log. Stays at the end while the user is there, and keeps its position when earlier messages arrive. */
 import type { ActivityByMessage } from "./activity";
 import { element } from "./inline";
-import { stageOf, type Echo, type Log, type Message, type Stage } from "./log";
+import { isUnheard, stageOf, type Echo, type Log, type Message, type Stage } from "./log";
 import { markdown } from "./markdown";
 
 const NEAR_END_PX = 80;
+const SUGGESTIONS = ["Show me the TODOs of this project as a board.", "Make a form to plan my week, and show it.", "Chart the size of the files here by type."];
 const MARKS: Record<Stage, [string, string]> = {
-  sent: ["✓", "Sent"],
+  sent: ["○", "Waiting for an agent"],
   notified: ["✓", "Agent notified"],
   read: ["✓✓", "Read by the agent"],
 };
@@ -24,6 +25,8 @@ export interface LogView {
 
 export interface Actions {
   readonly earlier: () => void;
+  /** Puts a suggestion where the person writes; absent where they cannot. */
+  readonly suggest?: (text: string) => void;
   retry(echo: Echo): void;
 }
 
@@ -38,13 +41,11 @@ export function logView(actions: Actions): LogView {
   more.textContent = "Earlier messages";
   more.hidden = true;
   more.addEventListener("click", actions.earlier);
-  const welcome = element("div");
-  welcome.className = "chat-empty";
-  welcome.hidden = true;
-  welcome.append(element("strong", "No messages yet"), element("span", "What you and your agents say appears here."));
+  const welcome = welcomeText(actions.suggest);
   const list = element("ol");
   list.className = "chat-messages";
-  scroller.append(more, welcome, list);
+  const unheard = unheardNote();
+  scroller.append(more, welcome, list, unheard);
   const drawn = new Map<string, HTMLElement>();
   let sticking = true;
   let loading = false;
@@ -71,6 +72,7 @@ export function logView(actions: Actions): LogView {
     const spoken = log.messages.flatMap((message) => [bubbleOf(message, log), ...(activity.get(message.id) ?? [])]);
     const wanted = [...(log.earlier ? [] : (activity.get("") ?? [])), ...spoken, ...writingBubble(log), ...log.echoes.map(echoBubble)];
     place(wanted);
+    unheard.hidden = !isUnheard(log);
     if (sticking) {
       scroller.scrollTop = scroller.scrollHeight;
     } else if (grewAbove) {
@@ -155,6 +157,27 @@ export function logView(actions: Actions): LogView {
       }
     },
   };
+}
+
+function welcomeText(suggest?: (text: string) => void): HTMLElement {
+  const made = element("div", element("strong", "No messages yet"), element("span", "What you and your agents say appears here."));
+  made.className = "chat-empty";
+  made.hidden = true;
+  for (const text of suggest ? SUGGESTIONS : []) {
+    const button = element("button", text);
+    button.type = "button";
+    button.addEventListener("click", () => suggest?.(text));
+    made.append(button);
+  }
+  return made;
+}
+
+/** Shown by the style sheet only after a moment, in which an agent that listens is notified. */
+function unheardNote(): HTMLElement {
+  const made = element("p", "No agent has received this yet. It waits here for the next one. To connect an agent, run ", element("code", "ui-mcp setup"), " in the project.");
+  made.className = "chat-unheard";
+  made.hidden = true;
+  return made;
 }
 
 function bubble(message: Message): HTMLElement {

@@ -79,6 +79,21 @@ describe("a message", () => {
   });
 });
 
+describe("an empty conversation", () => {
+  test("suggests what to write, without sending it", async () => {
+    earlier = () => Promise.resolve({ messages: [], has_earlier: false });
+    await open();
+    element(".chat-empty button").click();
+    expect([element("textarea", HTMLTextAreaElement).value, posted]).toEqual(["Show me the TODOs of this project as a board.", []]);
+  });
+
+  test("suggests nothing where nothing can be written", async () => {
+    earlier = () => Promise.resolve({ messages: [], has_earlier: false });
+    await open({ footer: document.createElement("footer") });
+    expect([element(".chat-empty").textContent, document.querySelector(".chat-empty button")]).toEqual(["No messages yetWhat you and your agents say appears here.", null]);
+  });
+});
+
 describe("a problem", () => {
   test("is shown until it is over", async () => {
     await open();

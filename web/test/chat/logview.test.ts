@@ -33,7 +33,17 @@ describe("the log", () => {
 
   test("marks how far each message of the person got", () => {
     show({ ...merged(empty, [message("1"), message("2"), message("3"), message("4", { author: "assistant" })]), receipts: { notified: "2", read: "1" } });
-    expect([...view.element.querySelectorAll(".chat-receipt")].map((mark) => mark.getAttribute("aria-label"))).toEqual(["Read by the agent", "Agent notified", "Sent"]);
+    expect([...view.element.querySelectorAll(".chat-receipt")].map((mark) => mark.getAttribute("aria-label"))).toEqual(["Read by the agent", "Agent notified", "Waiting for an agent"]);
+  });
+
+  test("says what to do while no agent has received the newest message", () => {
+    const note = view.element.querySelector<HTMLElement>(".chat-unheard");
+    show(merged(empty, [message("1")]));
+    expect([note?.hidden, note?.textContent]).toEqual([false, "No agent has received this yet. It waits here for the next one. To connect an agent, run ui-mcp setup in the project."]);
+    show({ ...merged(empty, [message("1")]), receipts: { notified: "1", read: null } });
+    expect(note?.hidden).toBe(true);
+    show(merged(empty, [message("1"), message("2", { author: "assistant" })]));
+    expect(note?.hidden).toBe(true);
   });
 
   test("shows a message that is being sent, and a failed one with its reason and a way to send it again", () => {
