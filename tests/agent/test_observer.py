@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ui_mcp.agent.http import frames_of
 from ui_mcp.agent.observer import TimelineObserver
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.chat.identity import principal
@@ -13,6 +14,7 @@ from ui_mcp.errors import AgentError
 from ui_mcp.jsontypes import JsonObject
 
 AGENT = principal("agent", "agent")
+PERSON = principal("person", "human")
 CALL = StoredEvent(1, "2001-01-01T00:00:00.000000Z", "tool_call", {"call_id": "1-1", "name": "look", "args": {}})
 
 
@@ -47,3 +49,30 @@ async def test_an_answer_never_stands_before_the_call_it_came_from_and_is_not_lo
         await observed.refresh()
 
     assert [item["kind"] for item in observed.snapshot()["state"]["items"]] == ["tool", "assistant_markdown"]
+
+
+class Absent:
+    """A journal that no agent serves until `served` is set."""
+
+    def __init__(self) -> None:
+        self.served = False
+        self.live: JsonObject | None = None
+
+    async def news(self) -> list[StoredEvent]:
+        return []
+
+
+@pytest.mark.covers("R-UI-6")
+async def test_a_message_without_an_agent_is_not_shown_as_work(tmp_path: Path) -> None:
+    async with open_chat(f"sqlite:///{tmp_path}/runtime.db") as chat:
+        agent = Absent()
+        observed = TimelineObserver("default", chat, agent)
+        frames = frames_of(observed, 0)
+        assert [(await anext(frames))["type"] for _ in range(2)] == ["ui_state_snapshot", "run_status"]
+
+        for asked in ("Anybody?", "Hello?"):
+            await chat.post(PERSON, "user", "default", [Draft(asked)])
+            assert (await anext(frames))["type"] == "ui_state_delta"
+        agent.served = True
+        assert (await anext(frames))["run"] == "running"
+        await frames.aclose()

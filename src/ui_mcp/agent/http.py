@@ -191,10 +191,18 @@ async def frames_of(conversation: Watched, seen: int) -> AsyncIterator[JsonObjec
             if frame.get("seq", newest + 1) <= newest:
                 continue  # already sent: it arrived between `watched` and `since`
             yield frame
-            now = state_after(state, frame.get("ops", ()))
+            now = _known_state(conversation, state_after(state, frame.get("ops", ())))
             if now != state:
                 state = now
                 yield {"type": "run_status", "run": state}
+
+
+def _known_state(conversation: Watched, told: RunState) -> RunState:
+    """Correct what the items alone tell: a message nobody has taken waits, and an agent may take it later."""
+    if told in {"idle", "running"}:
+        now = conversation.run_state
+        return now if now in {"idle", "running"} else told
+    return told
 
 
 def _name(request: Request) -> str:
