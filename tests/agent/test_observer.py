@@ -75,4 +75,3 @@ async def test_a_message_without_an_agent_is_not_shown_as_work(tmp_path: Path) -
             assert (await anext(frames))["type"] == "ui_state_delta"
         agent.served = True
         assert (await anext(frames))["run"] == "running"
-        await frames.aclose()

@@ -6,6 +6,7 @@ import pytest
 
 from cli.command import ui_mcp
 from ui_mcp.app.commands.call import arguments_of
+from ui_mcp.cli.call import readable
 from ui_mcp.errors import InvalidArgumentsError
 
 pytestmark = pytest.mark.slow
@@ -41,6 +42,12 @@ def test_values_are_json_or_text(tmp_path: Path) -> None:
     assert arguments_of(["b=true", "c=word"], str(tmp_path / "more.json")) == {"a": 1, "b": True, "c": "word"}
     with pytest.raises(InvalidArgumentsError, match="Write name=value"):
         arguments_of(["word"], None)
+
+
+@pytest.mark.covers("UI-CLI-16")
+def test_objects_are_indented_for_a_terminal_and_texts_stay() -> None:
+    assert readable('{"state":"running"}') == '{\n  "state": "running"\n}'
+    assert [readable(text) for text in ("42", "[not JSON", "{}")] == ["42", "[not JSON", "{}"]
 
 
 @pytest.mark.covers("UI-CLI-16")

@@ -8,6 +8,8 @@ import pytest
 
 from cli.command import ui_mcp
 from ui_mcp.cli import version
+from ui_mcp.cli.entry import speaks_on_stdio
+from ui_mcp.cli.theme import table
 from ui_mcp.version import UNKNOWN
 
 
@@ -140,3 +142,28 @@ def test_install_goes_to_the_directory_that_is_named(tmp_path: Path) -> None:
     assert (tmp_path / "other/.claude/skills/ui/SKILL.md").is_file()
     assert (tmp_path / "other/.claude/ui/README.md").is_file()
     assert not (tmp_path / ".claude").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "speaks"),
+    [
+        ("mcp", True),
+        ("mcp --help", False),
+        ("chat", True),
+        ("chat --face assistant --conversation stop", True),
+        ("chat --conversation=stop --stdio", True),
+        ("chat --dir x history", False),
+        ("chat stop", False),
+        ("chat hsitory", False),
+        ("chat --port 8010", False),
+        ("serve", False),
+    ],
+)
+def test_stdin_is_for_a_host_only_where_a_host_is_served(line: str, *, speaks: bool) -> None:
+    assert speaks_on_stdio(line.split()) is speaks
+
+
+def test_a_table_of_themes_marks_the_current_one() -> None:
+    themes = [{"name": "dark", "description": "Night."}, {"name": "meadow", "description": "Green."}]
+
+    assert table({"themes": themes, "current": "dark"}) == "* dark    Night.\n  meadow  Green."

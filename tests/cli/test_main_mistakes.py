@@ -12,8 +12,8 @@ from ui_mcp.cli.main import explained
 @pytest.mark.parametrize(
     ("words", "usage", "guess"),
     [
-        (("nwe",), "usage: ui-mcp ", "Did you mean new?"),
-        (("chat", "hsitory"), "usage: ui-mcp chat ", "Did you mean history?"),
+        (("nwe",), "usage: ui-mcp ", "Unknown command 'nwe'\nDid you mean new?"),
+        (("chat", "hsitory"), "usage: ui-mcp chat ", "Unknown action 'hsitory'\nDid you mean history?"),
         (("serve", "--prot", "1"), "usage: ui-mcp serve ", "Did you mean --port?"),
     ],
 )
@@ -28,9 +28,9 @@ def test_a_misspelt_word_is_answered_with_what_was_meant(
 
 
 def test_without_a_guess_the_choices_are_listed() -> None:
-    message = "argument X: invalid choice: 'zzz' (choose from 'on', 'off')"
+    message = "argument --face: invalid choice: 'zzz' (choose from 'on', 'off')"
 
-    assert explained(message, []) == "There is no 'zzz'\nThere are: on, off"
+    assert explained(message, []) == "Unknown value of --face: 'zzz'\nThere are: on, off"
 
 
 @pytest.mark.covers("UI-CLI-15")

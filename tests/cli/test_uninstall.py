@@ -48,7 +48,10 @@ def test_git_sees_neither_state_nor_what_is_made_anew(tmp_path: Path) -> None:
 
 @pytest.mark.covers("UI-INST-23")
 def test_uninstalling_leaves_the_persons_files_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").write_text("# Mine\n")
+    guided = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+    for name in guided:
+        (tmp_path / name).write_text("# Mine\n")
+    (tmp_path / ".cursor").mkdir()
     install(tmp_path)
     base = tmp_path / ".claude/ui"
     (base / "lua/mcp.lua").write_text("-- changed")
@@ -61,8 +64,10 @@ def test_uninstalling_leaves_the_persons_files_and_nothing_else(tmp_path: Path) 
     assert (shown.returncode, done.returncode) == (0, 0)
     assert "Nothing was removed (--dry-run)." in shown.stdout
     kept = {"lua/mcp.lua", "apps/a/app.lua", "storage/a.json", "config/config.toml"}
-    assert files(tmp_path) == {"AGENTS.md", *(f".claude/ui/{name}" for name in kept)}
-    assert (tmp_path / "AGENTS.md").read_text() == "# Mine\n"
+    assert files(tmp_path) == {*guided, *(f".claude/ui/{name}" for name in kept)}
+    assert {(tmp_path / name).read_text() for name in guided} == {"# Mine\n"}
+    assert list((tmp_path / ".cursor").iterdir()) == []
+    assert "out of AGENTS.md, CLAUDE.md, GEMINI.md" in shown.stdout
 
 
 @pytest.mark.covers("UI-INST-23")

@@ -67,6 +67,17 @@ def test_on_a_terminal_a_link_with_a_code_lets_one_browser_in(command: list[str]
     assert answers == [200, 401]
 
 
+@pytest.mark.covers("UI-INST-24")
+def test_the_first_start_in_a_project_tells_what_it_installed(tmp_path: Path) -> None:
+    with on_terminal([*SERVE, "--person-port", "0"], tmp_path) as first:
+        pass
+    with on_terminal([*SERVE, "--person-port", "0"], tmp_path) as second:
+        pass
+
+    assert "Installed skills and guides for agents in .agents, .claude; `ui-mcp uninstall` removes them." in first
+    assert "Installed" not in second
+
+
 @pytest.mark.covers("UI-PERSON-1")
 @pytest.mark.parametrize(("command", "lines"), [([*SERVE, "--person-port", "0"], 4), (NLUI, 1)])
 def test_elsewhere_the_address_is_bare(command: list[str], lines: int, tmp_path: Path) -> None:

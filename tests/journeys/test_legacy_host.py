@@ -18,7 +18,8 @@ RESOURCES = ("ui://reference", "ui://state", "ui://events", "ui://chat/inbox")
 
 def test_an_older_host_finds_tools_resources_and_live_state(person: Person, tell: Telling) -> None:
     story = tell("legacy-host")
-    story.say("# A host that begins with `initialize`\n\nVS Code and most current hosts send `initialize` first, then requests.")
+    story.say("# A host that begins with `initialize`")
+    story.say("VS Code and most current hosts send `initialize` first, then requests.")
     (person.home / ".vscode").mkdir()
     (person.home / ".vscode/mcp.json").write_text(CONFIGURATION)
     story.file(".vscode/mcp.json", "json", CONFIGURATION)

@@ -1,5 +1,6 @@
 """Opens the UI server, and runs it on fixed ports for `ui-mcp serve`."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -10,9 +11,12 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import to_stderr
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
+from ui_mcp.ui.base_dir.install_plan import bundled_files
+from ui_mcp.ui.base_dir.installer import needs_install
 from ui_mcp.ui.instance import ListenPorts
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured, Running
+from ui_mcp.workspace import Workspace
 
 # An agent's first answer needs neither the web stack nor Lua.
 if TYPE_CHECKING:
@@ -39,7 +43,10 @@ async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...])
     to_stderr(flags.get("logging.verbosity", 0))
     announcements, listen_ports = Announcements(), ListenPorts()
     async with until_signalled(), open_host(flags, listen_ports, announcements, directories) as host:
+        is_new = needs_install(Workspace.at(base_dir))
         configured = await host.configure(base_dir)
+        if is_new and configured.install_problem is None:
+            _tell_installed(configured.workspace)
         joins = True
         while joins:
             try:
@@ -49,6 +56,15 @@ async def _serve(base_dir: str, flags: JsonObject, directories: tuple[str, ...])
                     raise
                 joins = await join_server(configured.workspace)
     return 0
+
+
+def _tell_installed(workspace: Workspace) -> None:
+    """Tell a person what appeared in their project."""
+    if sys.stdout.isatty():
+        folders = sorted({file.path.partition("/")[0] for file in bundled_files(workspace)})
+        sys.stdout.write(
+            f"Installed skills and guides for agents in {', '.join(folders)}; `ui-mcp uninstall` removes them.\n"
+        )
 
 
 @asynccontextmanager

@@ -7,6 +7,8 @@ ui-mcp call ui_edit --json edit.json          all arguments from a file; - is st
 """
 
 import argparse
+import json
+import sys
 from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
@@ -30,5 +32,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     lines, code = run_call(options.dir, options.tool, options.pair, options.json)
     for line in lines:
-        print(line)
+        print(readable(line) if sys.stdout.isatty() else line)
     return code
+
+
+def readable(text: str) -> str:
+    """Return JSON objects and lists with indentation, anything else as it is."""
+    try:
+        found = json.loads(text) if text[:1] in {"{", "["} else None
+    except ValueError:
+        return text
+    return json.dumps(found, indent=2, ensure_ascii=False) if found else text

@@ -62,11 +62,17 @@ def speaks_on_stdio(arguments: list[str]) -> bool:
     """Return whether this command line makes stdin and stdout an MCP connection."""
     if {"-h", "--help"} & set(arguments):
         return False
-    return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and not any(map(_sends_chat_elsewhere, arguments)))
+    return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and _serves_chat_on_stdio(arguments[1:]))
 
 
-def _sends_chat_elsewhere(argument: str) -> bool:
-    return argument in {"post", "follow", "history", "export", "backup", "restore"} or argument.startswith("--port")
+def _serves_chat_on_stdio(arguments: list[str]) -> bool:
+    words = iter(arguments)
+    for word in words:
+        if word.startswith("--port") or not word.startswith("-"):
+            return False  # another transport, or an action, misspelt ones included
+        if word.startswith("--") and word != "--stdio" and "=" not in word:
+            next(words, None)  # the value of this option
+    return True
 
 
 def nlui_main() -> int:

@@ -23,7 +23,7 @@ else:
     style_of = lazy("ui_mcp.terminal_style:style_of")
     get_close_matches = lazy("difflib:get_close_matches")
 
-_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
+_CHOICE = re.compile(r"argument ([^:]+): invalid choice: '([^']*)' \(choose from (.*)\)$")
 _UNKNOWN = "unrecognized arguments: "
 DESCRIPTION = "MCP server that gives AI agents a live browser UI, chat, UI automation and an API gateway."
 GROUPS = {
@@ -171,9 +171,10 @@ def explained(message: str, options: Sequence[str]) -> str:
     """Return the message of argparse with a guess, instead of a long list of choices; pure."""
     found = _CHOICE.search(message)
     if found:
-        word, choices = found[1], re.findall(r"[\w.-]+", found[2])
+        name, word, choices = found[1], found[2], re.findall(r"[\w.-]+", found[3])
         rest = f"\nDid you mean {near[0]}?" if (near := close(word, choices)) else f"\nThere are: {', '.join(choices)}"
-        return f"There is no {word!r}{rest}"
+        kind = name.lower() if name in {"COMMAND", "ACTION"} else f"value of {name}:"
+        return f"Unknown {kind} {word!r}{rest}"
     if message.startswith(_UNKNOWN):
         word = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
         near = close(word, options)

@@ -1,4 +1,6 @@
-"""List themes and their classes, or check an app against them; prints the same JSON as the tool ui_theme.
+"""List themes and their classes, or check an app against them.
+
+Prints the same JSON as the tool ui_theme; on a terminal, `list` prints a table.
 
 ui-mcp theme list                    list every theme
 ui-mcp theme classes [THEME]         list the classes that a theme documents
@@ -6,11 +8,13 @@ ui-mcp theme audit APP [THEME]       list the classes of an app that no theme de
 """
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
 from ui_mcp.discovery import lazy
-from ui_mcp.jsontypes import dumps
+from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.terminal_style import style_of
 from ui_mcp.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -40,9 +44,23 @@ def run(options: argparse.Namespace) -> int:
     match options.action:
         case "list":
             found = list_themes(workspace)
+            if sys.stdout.isatty():
+                print(table(found))
+                return 0
         case "classes":
             found = list_classes(workspace, options.theme)
         case _:
             found = audit_classes(workspace, options.app, options.theme)
     print(dumps(found))
     return 0
+
+
+def table(found: JsonObject) -> str:
+    """Return one line for each theme, the current one marked."""
+    style, themes = style_of(), found["themes"]
+    width = max((len(theme["name"]) for theme in themes), default=0)
+    return "\n".join(
+        f"{'*' if theme['name'] == found['current'] else ' '} "
+        f"{style.paint(theme['name'].ljust(width), 'bold')}  {theme['description']}"
+        for theme in themes
+    )

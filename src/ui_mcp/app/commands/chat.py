@@ -81,6 +81,8 @@ async def _act(served: ChatServerOptions, options: Namespace) -> int:
             case "history":
                 window = await chat.earlier(who, options.conversation, str(2**63 - 1), options.limit)
                 _print(window.messages)
+                if not window.messages:
+                    sys.stderr.write("No messages yet.\n")
             case "backup":
                 await chat.store.backup(options.file)
                 _line(f"Written: {options.file}")

@@ -65,7 +65,7 @@ def _announce(pid: int, status: JsonObject) -> None:
         f"  You  {person_link(status['person_url'])}\n"
     )
     if sys.stdout.isatty():
-        sys.stdout.write("Press Ctrl+C to leave; it ends with its last client and page; ui-mcp stop ends it now.\n")
+        sys.stdout.write("Press Ctrl+C to leave. It ends with its last client and page; `ui-mcp stop` ends it now.\n")
     sys.stdout.flush()
 
 

@@ -78,7 +78,11 @@ def _run_hooks(options: argparse.Namespace, hosts: Sequence[Host], project: Path
             return 1
         _write(changes, project)
         if not options.remove:
-            print("\nStill to do:", *(f"  {step.host.title}: {HOOKS[step.host.name].note}" for step in steps), sep="\n")
+            print(
+                "\nWhat is left to do:",
+                *(f"  {step.host.title}: {HOOKS[step.host.name].note}" for step in steps),
+                sep="\n",
+            )
     return 1 if any(step.refusal for step in steps) else 0
 
 
@@ -97,12 +101,13 @@ def chosen_hosts(names: Sequence[str]) -> list[Host]:
     """
     if not names:
         return [host for host in HOSTS if host.is_installed()]
+    known = {host.title.lower().replace(" ", "-"): host for host in HOSTS} | BY_NAME
     for name in names:
-        if name not in BY_NAME:
-            close = difflib.get_close_matches(name, BY_NAME, 1)
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
             guess = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(BY_NAME)}"
             raise InvalidArgumentsError(f"No host {name!r}\n{guess}")
-    return [BY_NAME[name] for name in dict.fromkeys(names)]
+    return list(dict.fromkeys(known[name] for name in names))
 
 
 def base_dir(project: Path, hosts: Sequence[Host], named: str | None) -> Path:
@@ -149,13 +154,13 @@ def _agreed(count: int) -> bool:
 def _write(changes: Sequence[Change], project: Path) -> None:
     print()
     for change in changes:
-        backup = change.write()
-        kept = f"; before: {_short(backup, project)}" if backup else ""
-        print(f"Wrote {_short(change.file, project)}{kept}")
+        done = change.write()
+        kept = f"; before: {_short(change.backup, project)}" if change.backup.exists() else ""
+        print(f"{done} {_short(change.file, project)}{kept}")
 
 
 def _report(steps: Sequence[Step], project: Path) -> None:
-    print("\nStill to do:")
+    print("\nWhat is left to do:")
     for step in steps:
         if step.change is not None:
             seen = _seen(step.host, project)

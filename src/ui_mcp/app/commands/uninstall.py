@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ui_mcp.app.commands.join import stop_server
 from ui_mcp.errors import ConfigError
-from ui_mcp.ui.base_dir.installer import MANIFEST, Record, remove_guidance
+from ui_mcp.ui.base_dir.installer import MANIFEST, Record, guided_files, remove_guidance
 from ui_mcp.workspace import Workspace
 
 
@@ -43,7 +43,7 @@ def run_uninstall(options: argparse.Namespace) -> int:
         return 1
     stop_server(workspace)
     remove(workspace, plan)
-    print("\nRemoved. Your hosts still name the server: ui-mcp setup --remove")
+    print("\nRemoved. `ui-mcp setup --remove` takes the server out of your hosts' settings.")
     return 0
 
 
@@ -89,6 +89,8 @@ def _remove_empty(folders: Iterable[Path], project: Path) -> None:
 def _show(workspace: Workspace, plan: Removal) -> None:
     print(f"Removes {len(plan.files)} files that are as installed", end="")
     print(f", and {', '.join(workspace.name_of(one) for one in plan.folders)}" if plan.folders else "")
+    if guided := guided_files(workspace):
+        print(f"Takes the section of ui-mcp out of {', '.join(guided)}")
     if plan.changed:
         print("Stays, because you changed it:")
         for file in plan.changed:

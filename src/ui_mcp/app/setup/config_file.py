@@ -1,6 +1,7 @@
 """One configuration file of a host: what it will be, shown as a difference, then written with a backup."""
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ class Change:
     file: Path
     before: str | None
     after: str
+    nothing_left: bool = False
+    """Our entry was removed, and the file holds nothing else."""
+    removes: bool = False
 
     @property
     def is_none(self) -> bool:
@@ -34,25 +38,32 @@ class Change:
         lines = difflib.unified_diff((self.before or "").splitlines(), self.after.splitlines(), lineterm="", n=2)
         return "\n".join(line for line in lines if not line.startswith(("---", "+++")))
 
-    def write(self) -> Path | None:
-        """Write the file, keeping its permissions; return the copy of what was there before, if anything was.
+    @property
+    def backup(self) -> Path:
+        return self.file.with_name(f"{self.file.name}{BACKUP}")
+
+    def write(self) -> str:
+        """Write the file, keeping its permissions, or delete one that held our entry alone; return what was done.
 
         Raises:
             DiskError: it cannot be written.
         """
         # People keep such files elsewhere and link to them.
         place = self.file.resolve()
-        backup = None
         try:
+            if self.nothing_left and not self.backup.exists() and place == self.file.absolute():
+                place.unlink()
+                return "Deleted"
             mode = place.stat().st_mode & 0o777 if self.before is not None else 0o644
-            if self.before is not None:
-                backup = self.file.with_name(f"{self.file.name}{BACKUP}")
-                if not backup.exists():  # the oldest one is what the person wrote alone
-                    write_atomic(backup, place.read_bytes(), mode=mode)
+            # The oldest copy is what the person wrote alone.
+            if self.before is not None and not self.removes and not self.backup.exists():
+                write_atomic(self.backup, place.read_bytes(), mode=mode)
             write_atomic(place, self.after.encode(), mode=mode)
+            if self.removes and self.backup.exists() and self.backup.read_bytes() == self.after.encode():
+                self.backup.unlink()
         except OSError as error:
             raise DiskError(f"Cannot write {self.file}", error) from error
-        return backup
+        return "Wrote"
 
 
 def planned(file: Path, form: str, path: Sequence[str], value: Json) -> Change:
@@ -72,7 +83,13 @@ def planned(file: Path, form: str, path: Sequence[str], value: Json) -> Change:
             raise ConfigError("other entries would change")
     except ConfigError as error:
         raise ConfigError(f"{file} was left as it is: {error.message}") from error
-    return Change(file, before, after)
+    removes = value is None
+    return Change(file, before, after, removes and before is not None and _is_bare(after, path), removes)
+
+
+def _is_bare(text: str, path: Sequence[str]) -> bool:
+    """Return whether a text holds at most the empty object that our entry was in; comments count as content."""
+    return re.sub(r'[\s{}":]', "", text) in {"", "".join(path[:-1])}
 
 
 def entry_of(file: Path, form: str, path: Sequence[str]) -> Json:

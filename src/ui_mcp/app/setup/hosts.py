@@ -137,12 +137,12 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host(
         "codex", "Codex", "~/.codex/config.toml", ("mcp_servers", "ui"), _plain, ("codex",), ("~/.codex",), form="toml",
-        check=("codex", "mcp", "list"), approve="Nothing; it holds for every project.",
+        check=("codex", "mcp", "list"), approve="Nothing. It works in every project.",
     ),
     Host(
         "gemini", "Gemini CLI", ".gemini/settings.json", MCP_SERVERS, _plain, ("gemini",),
         check=("gemini", "mcp", "list"),
-        approve="Start `gemini` in the project and trust the folder; else it ignores the project's settings.",
+        approve="Start `gemini` in the project and trust the folder; otherwise it ignores the project's settings.",
     ),
     Host(
         "vscode", "VS Code", ".vscode/mcp.json", ("servers", "ui"), _stdio, ("code", "code-insiders", "codium"),
@@ -160,11 +160,11 @@ HOSTS: tuple[Host, ...] = (
     Host(
         "zed", "Zed", "~/.config/zed/settings.json", ("context_servers", "ui"), _with_env, ("zed", "zeditor"),
         ("~/.config/zed",), starts_in_project=False,
-        approve="Look for a green dot beside `ui` in the settings of the agent panel.",
+        approve="Check for a green dot beside `ui` in the settings of the agent panel.",
     ),
     Host(
         "goose", "goose", "~/.config/goose/config.yaml", ("extensions", "ui"), _goose, ("goose",), ("~/.config/goose",),
-        form="yaml", starts_in_project=False, approve="Nothing; new sessions have it.",
+        form="yaml", starts_in_project=False, approve="Nothing. New sessions have it.",
     ),
     Host(
         "opencode", "opencode", "opencode.json", ("mcp", "ui"), _opencode, ("opencode",), ("~/.config/opencode",),
@@ -181,7 +181,7 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host(
         "copilot", "Copilot CLI", "~/.copilot/mcp-config.json", MCP_SERVERS, _copilot, ("copilot",), ("~/.copilot",),
-        approve="Nothing; it holds for every project.",
+        approve="Nothing. It works in every project.",
     ),
 )  # fmt: skip
 BY_NAME = {host.name: host for host in HOSTS}

@@ -255,6 +255,8 @@ The MCP server `ui` shows live apps in the person's browser. Read `.agents/skill
 `.agents/skills/ui-builder/SKILL.md` before you build one. Apps are in `{base}/apps/`. Write them with the tool
 `ui_edit`, which loads, shows and checks them in one call; `ui_read` reads files, guides and logs.
 """
+GUIDED = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+"""Files of the person that get our section."""
 RULE = "---\ndescription: Build and show live apps in the person's browser with ui-mcp\nalwaysApply: false\n---\n"
 
 
@@ -264,7 +266,7 @@ def write_guidance(workspace: Workspace) -> list[str]:
     A project that has none of them gets none: they belong to the person.
     """
     project, text = workspace.project, SECTION.format(base=workspace.name_of(workspace.base))
-    changed = [name for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md") if _update(project / name, text)]
+    changed = [name for name in GUIDED if _update(project / name, text)]
     rule = project / ".cursor" / "rules" / "ui-mcp.mdc"
     if rule.parent.parent.is_dir() and not rule.parent.is_symlink() and _write(rule, RULE + text):
         changed.append(".cursor/rules/ui-mcp.mdc")
@@ -273,13 +275,25 @@ def write_guidance(workspace: Workspace) -> list[str]:
 
 def remove_guidance(workspace: Workspace) -> None:
     """Take our section out of the person's files, and delete our rule for Cursor."""
-    for file in (workspace.project / name for name in ("AGENTS.md", "GEMINI.md")):
-        if file.is_file() and not file.is_symlink():
-            _write(file, without_section(file.read_text(encoding="utf-8")))
+    for name in guided_files(workspace):
+        file = workspace.project / name
+        _write(file, without_section(file.read_text(encoding="utf-8")))
     rule = workspace.project / ".cursor" / "rules" / "ui-mcp.mdc"
     text = RULE + SECTION.format(base=workspace.name_of(workspace.base))
     if rule.is_file() and not rule.is_symlink() and rule.read_text(encoding="utf-8") == text:
         rule.unlink()
+        with suppress(OSError):  # not empty: it holds rules of the person
+            rule.parent.rmdir()
+
+
+def guided_files(workspace: Workspace) -> list[str]:
+    """Return the names of the person's files that have our section."""
+    files = ((name, workspace.project / name) for name in GUIDED)
+    return [
+        name
+        for name, file in files
+        if file.is_file() and not file.is_symlink() and BEGIN in file.read_text(encoding="utf-8", errors="replace")
+    ]
 
 
 def without_section(present: str) -> str:
