@@ -56,6 +56,7 @@ function Signup:nameBad() return self.used.name and self:nameProblem() ~= nil en
 function Signup:emailBad() return self.used.email and self:emailProblem() ~= nil end
 function Signup:passwordBad() return self.used.password and self:passwordProblem() ~= nil end
 
+function Signup:seatsLabel() return "Seats: " .. math.floor(self.seats) end
 function Signup:isSolo() return self.plan == "solo" end
 
 function Signup:price()

@@ -66,8 +66,22 @@ class HttpHost:
         self._headers = headers
         self._open = build_opener(ProxyHandler({})).open
 
+    def curl(self, method: str, **params: Any) -> str:
+        """Return the command that sends the same request as `ask`."""
+        body, headers = self._request(method, params)
+        words = [f"curl {self._url}", *(f"-H '{name}: {value}'" for name, value in headers.items()), f"-d '{body}'"]
+        return " \\\n    ".join(words)
+
     def ask(self, method: str, **params: Any) -> Any:
         """Send one request and return its result."""
+        body, headers = self._request(method, params)
+        with self._open(Request(self._url, body.encode(), headers), timeout=240) as answer:
+            text = answer.read().decode()
+        found: dict[str, Any] = json.loads(text[text.index("{") :])
+        assert "result" in found, found
+        return found["result"]
+
+    def _request(self, method: str, params: dict[str, Any]) -> tuple[str, dict[str, str]]:
         meta = {
             "io.modelcontextprotocol/protocolVersion": MODERN,
             "io.modelcontextprotocol/clientInfo": {"name": "stateless", "version": "1"},
@@ -81,11 +95,4 @@ class HttpHost:
             "MCP-Protocol-Version": MODERN,
             "Mcp-Method": method,
         }
-        if "name" in params:
-            headers["Mcp-Name"] = params["name"]
-        body = json.dumps(message).encode()
-        with self._open(Request(self._url, body, headers), timeout=240) as answer:
-            text = answer.read().decode()
-        found: dict[str, Any] = json.loads(text[text.index("{") :])
-        assert "result" in found, found
-        return found["result"]
+        return json.dumps(message), headers | ({"Mcp-Name": params["name"]} if "name" in params else {})

@@ -37,6 +37,7 @@ VIEW = """\
 def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling, page: Page) -> None:
     story = tell("build-an-app")
     story.say("# An agent builds an app\n\nWhat a host such as Claude Code does over stdio, with every call it makes.")
+    story.say("`ui-mcp call TOOL name=value` makes the same calls from a terminal.")
     with person.start("ui-mcp", "mcp") as process:
         host = StdioHost(process, "2025-11-25", "claude-code")
         story.say("## The server starts and installs its skills in the project")
@@ -70,7 +71,10 @@ def test_an_agent_builds_shows_and_changes_an_app(person: Person, tell: Telling,
         assert [event["drink"] for event in heard] == ["tea", "tea"]
 
         story.say("## The agent changes the view; the page updates and keeps the votes")
-        (app / "viewdefs/Poll.DEFAULT.html").write_text(VIEW.replace("What shall we drink?", "One more round?"))
+        changed = VIEW.replace("What shall we drink?", "One more round?")
+        (app / "viewdefs/Poll.DEFAULT.html").write_text(changed)
+        line = next(line for line in changed.splitlines() if line not in VIEW)
+        story.file("viewdefs/Poll.DEFAULT.html, line 2", "html", line)
         expect(page.get_by_text("One more round?")).to_be_visible()
         expect(page.locator("#tea b")).to_have_text("2")
         story.picture(page, "build-an-app", "The poll after the change, with two votes for tea")

@@ -24,16 +24,19 @@ def address(process: subprocess.Popen[str], path: str) -> str:
 
 def test_a_stateless_host_works_across_a_restart(person: Person, tell: Telling, page: Page) -> None:
     story = tell("stateless-http")
-    story.say("# A stateless host over HTTP\n\nEvery request is independent, so a server restart goes unnoticed.")
+    story.say("# A stateless host over HTTP")
+    story.say(
+        "Every request is independent, so a restart of the server goes unnoticed. Of each answer, `content` is shown."
+    )
     story.shell("ui-mcp serve --port 0 --mcp-port 0")
-    for code, answer in (("return 6 * 7", "42"), ("return 'and again'", "and again")):
+    for code, answer in (("return 6 * 7", "42"), ('return "and again"', "and again")):
         with person.start("ui-mcp", "serve", "--port", "0", "--mcp-port", "0") as process:
             host = HttpHost(address(process, "/mcp"))
             found = host.ask("server/discover")
             assert "2026-07-28" in found["supportedVersions"]
             result = host.ask("tools/call", name="ui_run", arguments={"code": code})
             assert answer in result["content"][0]["text"]
-            story.call("ui_run", {"code": code}, result["content"][0]["text"])
+            story.shell(host.curl("tools/call", name="ui_run", arguments={"code": code}), json.dumps(result["content"]))
             status = json.loads(host.ask("tools/call", name="ui_status", arguments={})["content"][0]["text"])
             page.goto(status["url"])
             expect(page.locator("body")).to_contain_text("ui-mcp")

@@ -292,4 +292,4 @@ def _require_backup(source: Path) -> None:
         with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as connection:
             connection.execute("SELECT name, head, user_head FROM conversations LIMIT 1")
     except sqlite3.Error as error:
-        raise ChatError(f"{source} is no backup of a chat: {error}", "invalid_argument", path=str(source)) from error
+        raise ChatError(f"{source} is not a backup of a chat: {error}", "invalid_argument", path=str(source)) from error

@@ -288,7 +288,7 @@ class Mount:
             return await self.connected()
         soon = max(self._status.next_try - anyio.current_time(), 0.0)
         raise UpstreamError(
-            f"{self.name} is not running: {self._status.error or 'still starting'}\nIt is tried again in {soon:.1f} s."
+            f"{self.name} is not running: {self._status.error or 'still starting'}\nTrying again in {soon:.1f} s."
         )
 
     async def connected(self) -> Connection:

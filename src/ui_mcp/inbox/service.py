@@ -95,7 +95,7 @@ class Inbox:
         question = await self.get(question_id)
         _require_open(question)
         if reply.decision not in DECISIONS[question.kind]:
-            raise InvalidArgumentsError(f"{reply.decision!r} is no answer to this question")
+            raise InvalidArgumentsError(f"{reply.decision!r} is not an answer to this question")
         said: JsonObject = {"decision": reply.decision, "reason": reply.reason}
         if reply.decision == "answer":
             said["values"] = await self._kept(question, checked(fields_of(question), reply.values or {}))
@@ -167,7 +167,7 @@ def _require_open(question: Question) -> None:
         case "expired":
             raise ExpiredError("The time for an answer is over; nothing was allowed")
         case "withdrawn":
-            raise AlreadyDecidedError("Nobody waits for this answer any more: the question was taken back")
+            raise AlreadyDecidedError("Nobody is waiting for this answer any more: the question was withdrawn")
         case "answered" | "declined":
             raise AlreadyDecidedError(
                 f"Already {question.status} by {question.decided_by}", by=question.decided_by, at=question.decided_at

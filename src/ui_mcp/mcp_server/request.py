@@ -103,7 +103,7 @@ class Request:
         try:
             return await self.ask("elicitation/create", {"message": message, "requestedSchema": form})
         except rpc.RpcError as error:
-            raise UpstreamError(f"The client did not put the question: {error.message}") from error
+            raise UpstreamError(f"The client did not ask the question: {error.message}") from error
 
     async def _ask_client(self, method: str, params: JsonObject) -> JsonObject:
         try:

@@ -59,7 +59,7 @@ class _UiTools(FunctionToolset[UiServer]):
         except SessionGoneError as error:
             if not isinstance(before, Running) or not before.sessions.stopped:
                 raise
-            raise NotStartedError("Server not started\nIt was stopped or configured anew while this ran.") from error
+            raise NotStartedError("Server not started\nIt was stopped or reconfigured while this ran.") from error
 
 
 def _tools_in(package: ModuleType) -> list[FunctionTool[Any]]:

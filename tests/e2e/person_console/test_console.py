@@ -105,10 +105,10 @@ async def test_an_import_that_is_thrown_away_or_cannot_be_fetched_installs_nothi
     await page.locator("input[type=file]").set_input_files(archive)
     await expect(page.get_by_text("Nothing unusual was found.")).to_be_visible()
     await page.reload()
-    await page.get_by_role("button", name="Waits for your review: notes.zip").click()
+    await page.get_by_role("button", name="Waiting for your review: notes.zip").click()
     await page.get_by_role("button", name="Throw away").click()
 
-    await expect(page.get_by_text("Thrown away; nothing of it is left.")).to_be_visible()
+    await expect(page.get_by_text("Discarded; nothing of it is left.")).to_be_visible()
     assert sorted(path.name for path in server.workspace.apps.iterdir()) == ["shopping", "week-plan"]
 
 

@@ -307,7 +307,7 @@ def test_a_step_with_something_missing_is_not_left(shelf: Server, page: Page) ->
     expect(page.get_by_role("button", name="Plan")).to_have_attribute("aria-current", "step")
     assert lua(shelf, "return signup.step") == "plan"
     page.get_by_role("button", name="Sign up").click()
-    expect(page.get_by_role("alert")).to_have_text("This is needed.")
+    expect(page.get_by_role("alert")).to_have_text("This field is required.")
     accessible(page)
     page.get_by_role("combobox", name="Plan").press_sequentially("te")
     page.keyboard.press("Enter")

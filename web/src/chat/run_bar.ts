@@ -11,7 +11,7 @@ export interface RunBar {
 
 const TEXT: Readonly<Record<string, string>> = {
   running: "Working…",
-  awaiting_approval: "Waits for your answer",
+  awaiting_approval: "Waiting for your answer",
   aborted: "Stopped",
   error: "Ended with an error",
 };

@@ -44,7 +44,7 @@ export abstract class FieldElement extends UiElement {
   /** Why the value cannot be taken, or "". */
   protected wrong(value: unknown): string {
     const empty = value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
-    return empty && this.hasAttribute("required") ? "This is needed." : "";
+    return empty && this.hasAttribute("required") ? "This field is required." : "";
   }
 
   /** Draw the control itself. */

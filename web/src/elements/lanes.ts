@@ -148,7 +148,7 @@ export class Lanes {
     const { held } = this;
     if (held === null) {
       this.held = { key, ...place, from: place };
-      this.hooks.say("Lifted. Arrows move it, Space puts it down, Escape leaves it where it was.");
+      this.hooks.say("Picked up. Arrow keys move it, Space drops it, Escape puts it back.");
       this.show(this.lanes);
       return;
     }

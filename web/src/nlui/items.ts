@@ -27,7 +27,7 @@ export interface ItemView {
 
 const STATUS_TEXT: Readonly<Record<string, string>> = {
   running: "running…",
-  pending: "waits for your answer",
+  pending: "waiting for your answer",
   done: "done",
   error: "failed",
   denied: "not allowed",
@@ -185,7 +185,7 @@ function pending(item: Item, { decide, review }: ItemActions): HTMLElement {
     "div",
     { class: approvalClass(item) },
     make("div.ask-head", {}, ...headline(item.tool ?? "", previewOf(item.request))),
-    make("p.ask-who", {}, "Waits for your answer. ", riskBadge(item.risk ?? "")),
+    make("p.ask-who", {}, "Waiting for your answer. ", riskBadge(item.risk ?? "")),
     review ? make("div.nlui-row", {}, button("Review", () => review(item), "nlui-primary")) : null,
   );
 }

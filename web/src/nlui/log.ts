@@ -30,7 +30,7 @@ export interface Log {
 }
 
 export function log(actions: ItemActions, empty: HTMLElement): Log {
-  const list = make("div.nlui-items", { role: "feed", "aria-label": "Messages" });
+  const list = make("div.nlui-items");
   const live = make("article.nlui-live", { "aria-label": "Assistant is writing" });
   const thoughts = make("div.nlui-thoughts");
   const thinking = make("details.nlui-item.nlui-reasoning", {}, make("summary", {}, "Thinking…"), thoughts); // unfolded, it stays so
@@ -143,6 +143,15 @@ export function log(actions: ItemActions, empty: HTMLElement): Log {
     }
     forget();
     empty.hidden = items.length > 0;
+    // A feed without articles is an error to screen readers.
+    const roles = { role: "feed", "aria-label": "Messages" };
+    for (const [name, value] of Object.entries(roles)) {
+      if (items.length > 0) {
+        list.setAttribute(name, value);
+      } else {
+        list.removeAttribute(name);
+      }
+    }
   };
   const forget = (): void => {
     for (const [id, { slot }] of drawn) {

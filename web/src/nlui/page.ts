@@ -16,7 +16,7 @@ import { sidebar } from "./sidebar";
 import { type Item, Timeline } from "./state";
 
 const RUNNING = new Set(["running", "awaiting_approval"]);
-const RUN_TEXT: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waits for your answer" };
+const RUN_TEXT: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waiting for your answer" };
 const timeline = new Timeline();
 let open = "";
 let typed = "";
@@ -181,7 +181,7 @@ function draw(): void {
 }
 
 function announce(item: Item): void {
-  const words = { assistant_markdown: item.md, approval: `Waits for your answer: may I call ${item.tool ?? ""}?`, notice: item.text }[item.kind as string];
+  const words = { assistant_markdown: item.md, approval: `Waiting for your answer: may I call ${item.tool ?? ""}?`, notice: item.text }[item.kind as string];
   if (words) {
     liveRegion.textContent = words;
   }

@@ -17,7 +17,7 @@ export function offerIntroduction(tour: () => void, seen: () => void): HTMLEleme
     "aside.intro-offer",
     { "aria-label": "Introduction" },
     make("b", {}, "New here?"),
-    make("span", {}, "A minute shows you where your agent’s apps appear, how to talk to it, and where you decide."),
+    make("span", {}, "In one minute, see where your agent’s apps appear, how to talk to it, and where you decide."),
     make(
       "div.intro-row",
       {},
@@ -130,9 +130,9 @@ export function stopsOf(choose: (id: string) => void): Stop[] {
     { title: "Welcome", text: "This page is yours alone: here you see what your agent builds, talk to it, and decide what it may do. Apps and agents cannot use it." },
     { at: ".person-app", before: () => choose("app"), title: "Your agent’s apps", text: "Ask your agent for something to look at or to operate. It writes a small app, shows it here while you watch, and hears what you do in it." },
     { at: "#tab-chat", before: () => choose("chat"), title: "Chat", text: "Write to your agent without leaving the app. The steps of its work appear above the conversation." },
-    { at: "#tab-questions", before: () => choose("questions"), title: "Inbox", text: "Questions of your agents wait here, and calls that need your approval, with exactly what would be sent. Nothing happens before you answer." },
+    { at: "#tab-questions", before: () => choose("questions"), title: "Inbox", text: "Questions from your agents wait here, and calls that need your approval, with exactly what would be sent. Nothing happens before you answer." },
     { at: "#tab-console", before: () => choose("console"), title: "Console", text: "Look into the running app with Lua: read a value, call a method, try something out." },
     { at: ".person-to-apps, #tab-apps", before: () => choose("apps"), title: "All apps", text: "Every app with its requirements, tests and findings. Create one, import one from elsewhere after a review, or ask your agent to change it." },
-    { at: ".person-to-settings", before: () => choose("settings"), title: "Settings", text: "Choose a theme, and what apps of this project may do. You find this introduction here again." },
+    { at: ".person-to-settings", before: () => choose("settings"), title: "Settings", text: "Choose a theme, and what apps of this project may do. You can see this introduction again there." },
   ];
 }

@@ -56,7 +56,7 @@ export function questions(fetch: Fetch, watch: QuestionsListener, inbox = false)
     "div.questions-empty",
     {},
     make("strong", {}, "Nothing is waiting for you"),
-    make("span", {}, inbox ? "Questions of your agents, and whatever needs your approval, appear here." : "When an agent wants to make a call that needs your approval, it appears here."),
+    make("span", {}, inbox ? "Questions from your agents, and whatever needs your approval, appear here." : "When an agent wants to make a call that needs your approval, it appears here."),
   );
   none.hidden = true;
   const open = make("div.questions-open", { "aria-label": "Waiting for you", role: "group" });

@@ -174,7 +174,7 @@ export function settings(fetch: Fetch, around: SettingsSurroundings): Settings {
       sample.dataset["dark"] = name === "auto" ? "auto" : String(isDark);
       return make("label.set-theme", {}, input, sample, make("span", {}, make("b", {}, name.slice(0, 1).toUpperCase() + name.slice(1)), make("small", {}, about)));
     };
-    return make("div.set-themes", { role: "radiogroup", "aria-label": "Theme" }, one("auto", "As your system is set.", matchMedia("(prefers-color-scheme: dark)").matches), ...now.themes.map((theme) => one(theme.name, theme.about, theme.dark)));
+    return make("div.set-themes", { role: "radiogroup", "aria-label": "Theme" }, one("auto", "Follows your system.", matchMedia("(prefers-color-scheme: dark)").matches), ...now.themes.map((theme) => one(theme.name, theme.about, theme.dark)));
   }
 
   function refused(list: readonly Refusal[], all: ReadonlyMap<string, Setting>): HTMLElement[] {

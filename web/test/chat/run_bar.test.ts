@@ -27,7 +27,7 @@ test("a request to the model that is sent again is counted instead of the state"
 test("a page that may only read shows the state alone", () => {
   const bar = runBar(undefined, () => undefined);
   bar.show("awaiting_approval");
-  expect([bar.element.textContent, button(bar.element).hidden]).toEqual(["Waits for your answerStop", true]);
+  expect([bar.element.textContent, button(bar.element).hidden]).toEqual(["Waiting for your answerStop", true]);
 });
 
 test("a request that fails is reported, and can be repeated", async () => {

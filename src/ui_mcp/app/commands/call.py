@@ -69,7 +69,7 @@ def arguments_of(pairs: Sequence[str], file: str | None) -> JsonObject:
     for pair in pairs:
         name, mark, value = pair.partition("=")
         if not mark or not name:
-            raise InvalidArgumentsError(f"{pair!r} is no argument\nWrite name=value, for example name=board.")
+            raise InvalidArgumentsError(f"{pair!r} is not an argument\nWrite name=value, for example name=board.")
         given[name] = _value(value)
     return given
 

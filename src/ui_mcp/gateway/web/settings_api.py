@@ -174,7 +174,7 @@ class NluiConfig:
     async def language(self, request: Request) -> Response:
         """Accept only "en"."""
         if (await body_of(request)).get("language") != "en":
-            raise InvalidArgumentsError("English is the only language there is: en")
+            raise InvalidArgumentsError("Only English (en) is available")
         return JSONResponse({"language": "en"})
 
     async def proxy(self, request: Request) -> Response:

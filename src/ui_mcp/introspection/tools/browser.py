@@ -90,7 +90,7 @@ async def _browse(registry: TargetRegistry, args: BrowserArgs) -> ToolResult:
     # Not the default target: the page that a person has open is theirs to navigate.
     target = await registry.target(args.target or ("browser" if registry.serving else None))
     if not isinstance(target.backend, Browser):
-        raise UiArgumentError(f'Target {target.name!r} is no browser\nUse target "browser".')
+        raise UiArgumentError(f'Target {target.name!r} is not a browser\nUse target "browser".')
     _require_allowed(settings, args)
     if args.url is not None:
         _require_reachable(registry, target, args.url)

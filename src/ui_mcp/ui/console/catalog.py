@@ -227,7 +227,7 @@ def restore(workspace: Workspace, number: str) -> str:
     except (OSError, ValueError, KeyError):
         name = ""
     if not name or not (kept / "files").is_dir():
-        raise NotFoundError("This app is not kept any more")
+        raise NotFoundError("This app is no longer kept")
     target = workspace.apps / name
     if target.exists() or target.is_symlink():
         raise RefusedError(f"There is another app {name!r} now\nRename or delete it first.")

@@ -91,7 +91,7 @@ def read(file: Path) -> SessionFile:
             files = {name.removeprefix("apps/"): archive.read(name) for name in inside}
             return SessionFile(str(about["displayed"]), records, files)
     except (*_UNREADABLE, zipfile.BadZipFile, zlib.error) as error:
-        raise InvalidArgumentsError(f"{file} is no session file: {error}") from error
+        raise InvalidArgumentsError(f"{file} is not a session file: {error}") from error
 
 
 def without_code(records: str) -> str:

@@ -133,7 +133,7 @@ export function apps(fetch: Fetch, around: AppsSurroundings): Apps {
         discarded() {
           void refresh();
           leave();
-          say("Thrown away; nothing of it is left.");
+          say("Discarded; nothing of it is left.");
         },
       }),
     );
@@ -151,7 +151,7 @@ export function apps(fetch: Fetch, around: AppsSurroundings): Apps {
   }
 
   function waitingImport(id: string, label: string): HTMLElement {
-    return button(`Waits for your review: ${label}`, () => void reopen(id), "apps-review-waits");
+    return button(`Waiting for your review: ${label}`, () => void reopen(id), "apps-review-waits");
   }
 
   function confirmRemoval(app: AppDetail): void {

@@ -41,7 +41,7 @@ function oneApp(staged: Import, app: StagedApp, api: AppsApi, acts: ReviewAction
     make(`p.apps-verdict.apps-${summary.level}`, {}, summary.words),
     make("h3", {}, "What it may do"),
     cards.length ? make("ul.apps-abilities", {}, ...cards) : make("p.apps-dim", {}, "It only shows things and keeps them in memory."),
-    make("p.apps-dim", {}, "Found by reading the files, so that you know where to look. What holds every app back are the permissions in your settings."),
+    make("p.apps-dim", {}, "Found by reading the files, so that you know where to look. What every app may really do is set by the permissions in your settings."),
     make("h3", {}, `Files · ${app.files.length}, ${sizeText(app.size)}`),
     viewer.element,
     decision(staged, app, api, acts),

@@ -44,7 +44,7 @@ export function connectCard(known: Connections): HTMLElement {
     "section.connect-card",
     { "aria-label": "Connect your own agent" },
     make("h2", {}, "Now with your own agent"),
-    make("p", {}, "Connect it to this very server; what it builds appears here."),
+    make("p", {}, "Connect it to this server; what it builds appears here."),
     tabs,
     panel,
     known.token ? make("p.connect-how", {}, `This server asks for a token; it is kept in ${known.token}.`) : null,

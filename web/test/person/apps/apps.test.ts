@@ -50,7 +50,7 @@ test("a deleted app can be brought back", async () => {
 });
 
 test("an import that waits is reviewed", async () => {
-  press(view.element, "Waits for your review: notes.zip");
+  press(view.element, "Waiting for your review: notes.zip");
   await settled();
   expect(view.element.querySelector("h2")?.textContent).toBe("Review before installing");
 });

@@ -161,7 +161,7 @@ def command_of(event: JsonObject) -> tuple[str, JsonObject]:
             return "Input.dispatchKeyEvent", {"type": kind, **named, **code}
         case "text", _:
             return "Input.insertText", {"text": str(event.get("text", ""))[:MAX_TEXT]}
-    raise UiArgumentError("This is no input of a person")
+    raise UiArgumentError("This is not input from a person")
 
 
 def _numbers(event: JsonObject, names: tuple[str, ...]) -> JsonObject:
