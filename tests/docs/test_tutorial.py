@@ -2,13 +2,11 @@
 
 import json
 import subprocess
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
-from anyio.to_thread import run_sync as in_thread
 
 from docs.blocks import Block, block, blocks, together
 from docs.terminal import Terminal
@@ -48,7 +46,7 @@ def moved(browser: Browser, title: str, listed: bool) -> bool:
 @pytest.mark.covers("DOC-RUN-1")
 @together("run", *blocks("docs/tutorial.md"))
 async def test_the_tutorial_works_word_for_word(given: tuple[Block, ...], terminal: Terminal) -> None:
-    start, small, view, lua, list_view, row, told, listen, check = given
+    start, small, view, lua, list_view, row, told, listen = given
     enter, serve = start.commands
     terminal.run(enter)
     project = terminal.folder
@@ -75,12 +73,6 @@ async def test_the_tutorial_works_word_for_word(given: tuple[Block, ...], termin
                 heard = await said_after_adding("eggs", browser, second)
             assert heard == [{"app": "groceries", "event": "added", "name": "eggs"}]
             assert {"milk", "bread"} <= set(browser.text.split())
-
-            audit, snapshot = check.commands
-            assert json.loads(await in_thread(terminal.run, audit))["violations"] == []
-            assert '"Groceries"' in await in_thread(terminal.run, snapshot)
-            write(replace(told, code=told.code.replace("Groceries:left", "Groceries:remaining")), project)
-            assert "left()" in json.dumps(json.loads(await in_thread(terminal.run, audit))["violations"])
 
 
 async def said_after_adding(name: str, browser: Browser, listener: "subprocess.Popen[str]") -> object:
