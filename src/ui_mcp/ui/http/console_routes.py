@@ -23,7 +23,7 @@ from ui_mcp.ui.console.imports import Imports, Source, archive_hint, require_arc
 from ui_mcp.ui.console.scaffold import plan, scaffold
 from ui_mcp.ui.console.sources import fetch, parse_address
 from ui_mcp.ui.http.settings_routes import SettingsRoutes
-from ui_mcp.ui.pointing.pointing import MAX_WORDS, point_in_page
+from ui_mcp.ui.pointing.pointing import MAX_WORDS, point_in_page, prepare_picture
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.pages import system_event
 from ui_mcp.ui.sessions.session import Session
@@ -70,6 +70,7 @@ class ConsoleRoutes:
             ("POST", "/console", self.console),
             ("GET", "/progress", self.progress),
             ("POST", "/point", self.point),
+            ("POST", "/point/prepare", self.prepare_point),
         )
         return [Route(path, answering(handler), methods=[method]) for method, path, handler in table]
 
@@ -198,6 +199,11 @@ class ConsoleRoutes:
             raise InvalidArgumentsError(f"words may have at most {MAX_WORDS} characters")
         event = await point_in_page(self._host, text_of(body, "page"), words)
         return JSONResponse({"message_id": event["message_id"]})
+
+    async def prepare_point(self, _: Request) -> Response:
+        """Start the browser that takes the picture, while the person writes."""
+        await prepare_picture(self._host)
+        return JSONResponse({"ok": True})
 
     def _place(self) -> tuple[Workspace, LuaPermissions]:
         configured = self._host.configured()

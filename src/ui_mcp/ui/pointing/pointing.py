@@ -1,6 +1,7 @@
 """Makes a `pointed` event and a chat message of what a person points at."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -51,6 +52,13 @@ async def point_in_page(host: UiServer, page: str, words: str) -> JsonObject:
     # A page cannot photograph itself; our own browser shows the same session.
     facts |= await _picture(host, partial(_in_browser, host, MarkedView.of(described)))
     return await tell(host, session, words, facts)
+
+
+async def prepare_picture(host: UiServer) -> None:
+    """Start the browser, which takes some seconds, before a picture is wanted."""
+    if host.running().config.introspection.allow_screenshots:
+        with suppress(IntrospectError):  # the event says why there is no picture
+            await host.targets.target("browser")
 
 
 async def _in_browser(host: UiServer, view: MarkedView) -> bytes:

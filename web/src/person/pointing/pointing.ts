@@ -66,6 +66,7 @@ export function pointing(frame: HTMLIFrameElement, origin: () => string, fetch: 
     } else if (said?.type === "ui-pointed" && typeof said.page === "string" && isBox(said.box) && isUsed()) {
       pressed(false);
       close();
+      void sendJson(fetch, "/point/prepare", {}).catch(() => undefined); // what it lacks, the event will say
       card = askForWords(frame, said.box, (words) => sendJson(fetch, "/point", { page: said.page, words }), () => {
         close();
         toggle.focus();

@@ -35,7 +35,7 @@ function enter(): void {
   field()?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
 }
 
-test("the words are sent with the page, once the card has been visible for a moment", async () => {
+test("the words are sent with the page, once the card has been visible for a moment; the picture is prepared at once", async () => {
   open.button.click();
   claim();
   (field() as HTMLTextAreaElement).value = "larger";
@@ -44,7 +44,7 @@ test("the words are sent with the page, once the card has been visible for a mom
   vi.advanceTimersByTime(600);
   enter();
   await vi.runAllTimersAsync();
-  expect([early, sent.mock.calls, field()]).toEqual([0, [["/point", '{"page":"p1","words":"larger"}']], null]);
+  expect([early, sent.mock.calls, field()]).toEqual([1, [["/point/prepare", "{}"], ["/point", '{"page":"p1","words":"larger"}']], null]);
 });
 
 test("a refusal is shown, and the words stay", async () => {
