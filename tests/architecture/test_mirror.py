@@ -16,6 +16,7 @@ CROSS_CUTTING = {
     "isolation": "what foreign servers and documents cannot do",
     "journeys": "whole stories of users",
     "miniwob_tasks": "tasks on web pages that others wrote",
+    "recordings": "tasks that are shown once and played again",
     "packaging": "what is built and released",
     "scripts": "the scripts that a project gets",
     "security": "what attackers cannot do",
@@ -25,6 +26,7 @@ CROSS_CUTTING = {
 TESTED_ELSEWHERE = {
     "cli/doctor": "cli/test_doctor.py",
     "introspection/backends/chromium": "e2e/introspect_browser",
+    "introspection/recording": "e2e/recording",
     "introspection/tools": "e2e/introspect_suite",
     "storage": "chat/test_store.py",
 }

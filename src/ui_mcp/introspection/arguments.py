@@ -50,6 +50,10 @@ _UID = Schema({"type": "string"})
 AnyRef = Annotated[NodeRef, Before(_as_ref), _UID]
 
 
+WHOLE = Schema({"type": "integer"})
+"""A number as it is listed: every conversation would pay for limits that an error names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Include(Request):
     """Which sections to write; absent ones follow the mode."""
@@ -107,7 +111,33 @@ class Selector(Request):
     text: Annotated[str | None, "Text a person sees."] = None
     match: Literal["contains", "equals", "regex"] = "contains"
     predicate: Predicate | None = None
+    role: str | None = None
+    """Accessible role, or the type of what has none: `button`, `text_field`, `sl-button`."""
+    row: str | None = None
+    """Text in the row that the node is in; alone, it means the row itself."""
+    nth: Annotated[int, Limit(ge=0)] = 0
+    """Which of several visible matches an action means."""
 
+
+_WORD: JsonObject = {"type": "string"}
+_FLAG: JsonObject = {"type": "boolean"}
+_PREDICATE: JsonObject = {
+    "typeIs": {"type": "array", "items": _WORD},
+    **dict.fromkeys(("idEquals", "styleClassHas", "textContains"), _WORD),
+    **dict.fromkeys(("visible", "enabled"), _FLAG),
+}
+LONG_SELECTOR = Schema(
+    {
+        "type": "object",
+        "properties": {
+            "css": {**_WORD, "description": "#id, .class, Type, A > B, A B."},
+            "text": {**_WORD, "description": "Text a person sees."},
+            "match": {**_WORD, "enum": ["contains", "equals", "regex"], "default": "contains"},
+            "predicate": {"type": "object", "properties": _PREDICATE, "additionalProperties": False},
+        },
+    }
+)
+"""`Selector` as it is listed for searching; role, row and nth are understood as well."""
 
 SHORT_SELECTOR = Schema({"type": "object", "properties": {"css": {"type": "string"}, "text": {"type": "string"}}})
 """`Selector` as the tools list it that are not for searching; the rest is understood as well."""
@@ -124,12 +154,15 @@ class ActionNode(Request):
     text: str | None = None
     match: Literal["contains", "equals", "regex"] = "contains"
     predicate: Predicate | None = None
+    role: str | None = None
+    row: str | None = None
+    nth: Annotated[int, Limit(ge=0)] = 0
     x: float | None = None
     y: float | None = None
 
     def __post_init__(self) -> None:
         point = self.x is not None and self.y is not None
-        if not (self.uid or self.path or self.css or self.text or self.predicate or point):
+        if not (self.uid or self.path or self._describes() or point):
             raise ValueError("name the node by uid, path, css or text")
 
     def ref(self) -> Ref:
@@ -137,9 +170,12 @@ class ActionNode(Request):
 
     def selector(self) -> Selector | None:
         """Return what to look for, or None if the node is named by uid, path or point."""
-        if self.uid or self.path or not (self.css or self.text or self.predicate):
+        if self.uid or self.path or not self._describes():
             return None
-        return Selector(css=self.css, text=self.text, match=self.match, predicate=self.predicate)
+        return Selector(self.css, self.text, self.match, self.predicate, self.role, self.row, self.nth)
+
+    def _describes(self) -> bool:
+        return bool(self.css or self.text or self.predicate or self.role or self.row)
 
     def wire(self) -> JsonObject:
         """Return the reference or point for a backend."""
@@ -216,7 +252,7 @@ class Action(Request):
     value: Annotated[str | None, "Option to select."] = None
     checked: bool | None = None
     button: Annotated[Literal["left", "right", "middle"], Before(_as_button)] = "left"
-    click_count: Annotated[int, Limit(ge=1, le=3)] = 1
+    click_count: Annotated[int, Limit(ge=1, le=3), WHOLE] = 1
     from_: Annotated[ActionTarget | None, Named("from")] = None
     to: ActionTarget | None = None
     paths: list[str] | None = None

@@ -71,6 +71,23 @@ class Pointable(Protocol):
         ...
 
 
+Noticed = Callable[[JsonObject], None]
+"""Gets each thing that a person did, as the page script tells it (web/src/introspect/record.ts)."""
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """A backend that can tell what a person does in the UI."""
+
+    async def watch(self, noticed: Noticed | None, redact: Sequence[str] = ()) -> None:
+        """Tell from now on what a person does, or with None no longer; never what they type where it is hidden."""
+        ...
+
+    async def collect(self) -> None:
+        """Tell what has not been reported yet."""
+        ...
+
+
 class PersonAccess(Protocol):
     """The way by which a person operates a browser of ours from their own page."""
 

@@ -1,21 +1,25 @@
 """Runs batches of actions, and scenarios of actions and expectations."""
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import anyio
 
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiTimeoutError
-from ui_mcp.fields import Before, Limit
 from ui_mcp.introspection import budget
 from ui_mcp.introspection.arguments import Action, ActionNode, Request, Selector
 from ui_mcp.introspection.contract import CaptureRequest, error_json, tokens
 from ui_mcp.introspection.diff import compare
+from ui_mcp.introspection.expectation import Expectation
 from ui_mcp.introspection.outline import cut, row_uids
-from ui_mcp.introspection.selectors import parts_of, texts_of
+from ui_mcp.introspection.recording.recorded_target import noting
+from ui_mcp.introspection.recording.recorder import VARIABLE
+from ui_mcp.introspection.selectors import chosen
 from ui_mcp.introspection.target import Target, until
-from ui_mcp.introspection.tree import Capture, Node
+from ui_mcp.introspection.tree import Capture
 from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Text, ToolResult
 from ui_mcp.validation import InvalidDataError, read, to_json
@@ -81,7 +85,7 @@ async def perform(target: Target, batch: ActionBatch) -> BatchResult:
 async def _run(target: Target, batch: ActionBatch, results: list[JsonObject]) -> IntrospectError | None:
     for index, action in enumerate(batch.actions):
         try:
-            await target.act((await _aimed(target, action)).wire())
+            await _do(target, action, await_idle=batch.await_idle)
         except IntrospectError as error:
             results.append({"ok": False, "type": action.type})
             ref = action.target.ref().json() if action.target else None
@@ -89,9 +93,15 @@ async def _run(target: Target, batch: ActionBatch, results: list[JsonObject]) ->
                 error.details = {"index": index, "type": action.type, "ref": ref, **error.details}
             return error
         results.append({"ok": True, "type": action.type})
-        if batch.await_idle:
-            await target.backend.idle()
     return None
+
+
+async def _do(target: Target, action: Action, *, await_idle: bool) -> None:
+    aimed = await _aimed(target, action)
+    async with noting(target, action, aimed):
+        await target.act(aimed.wire())
+        if await_idle:
+            await target.backend.idle()
 
 
 async def _observe(target: Target, batch: ActionBatch, before: Capture | None) -> str | None:
@@ -113,26 +123,8 @@ async def _observe(target: Target, batch: ActionBatch, before: Capture | None) -
 SECONDS = 3.0
 
 
-def _as_selector(value: Json) -> Json:
-    return {"text": value} if isinstance(value, str) else value
-
-
-AnySelector = Annotated[Selector, Before(_as_selector)]
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation(Request):
-    """What must be there, within a few seconds."""
-
-    selector: Annotated[AnySelector, "css, text and predicate, or a bare text."]
-    text: Annotated[str | None, "Text that one of the matches must contain."] = None
-    count: Annotated[int | None, "How many matches there must be; 0 = none. Default: at least one.", Limit(ge=0)] = None
-
-    def holds(self, found: Sequence[Node]) -> bool:
-        if self.text is not None:
-            wanted = self.text.casefold()
-            found = [node for node in found if any(wanted in text.casefold() for text in _all_texts(node))]
-        return bool(found) if self.count is None else len(found) == self.count
+Picture = Callable[[], Awaitable[bytes | None]]
+"""Takes a picture of the UI; None if it has none to give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +134,48 @@ class Failure:
     step: int
     given: JsonObject
     error: IntrospectError
+    before: bytes | None = None
+    """Picture before the last action, if pictures are taken."""
 
     def json(self) -> JsonObject:
-        return {"ok": False, "step": self.step, "given": self.given, **error_json(self.error)}
+        named = {"ok": False, "step": self.step, "does": step_text(self.given), "given": self.given}
+        return {**named, **error_json(self.error)}
 
 
-async def play(target: Target, steps: Sequence[JsonObject], seconds: float = SECONDS) -> Failure | None:
+def step_text(step: JsonObject) -> str:
+    """Return a step in words: `click button "Save" in row "Ann"`."""
+    if "expect" in step:
+        expected = step["expect"] if isinstance(step["expect"], dict) else {}
+        wanted = [f'to show "{expected["text"]}"'] if expected.get("text") else []
+        wanted += [f"{expected['count']} times"] if expected.get("count") is not None else []
+        return " ".join(["expect", _node_text(expected.get("selector")), *wanted])
+    words = [str(step.get("type", "?")), *(_node_text(step[part]) for part in ("target", "from", "to") if part in step)]
+    words += [f'"{step[part]}"' for part in ("text", "value", "key") if isinstance(step.get(part), str)]
+    return " ".join(words)
+
+
+def _node_text(given: Json) -> str:
+    if not isinstance(given, dict):
+        return f'"{given}"'
+    words = [str(given[part]) for part in ("role", "css", "uid", "path") if given.get(part)]
+    words += [f'"{given["text"]}"'] if given.get("text") else []
+    words += [f"number {given['nth'] + 1}"] if given.get("nth") else []
+    words += [f'in row "{given["row"]}"'] if given.get("row") else []
+    return " ".join(words) or dumps(given)
+
+
+async def play(
+    target: Target, steps: Sequence[JsonObject], seconds: float = SECONDS, picture: Picture | None = None
+) -> Failure | None:
     """Run the steps in order until one fails; return that failure, or None."""
+    before: bytes | None = None
     for number, step in enumerate(steps):
         try:
+            if picture is not None and "expect" not in step:
+                before = await picture()
             await _step(target, step, seconds)
         except IntrospectError as error:
-            return Failure(number, step, error)
+            return Failure(number, step, error, before)
     return None
 
 
@@ -162,9 +184,36 @@ async def _step(target: Target, step: JsonObject, seconds: float) -> None:
         expected = _parse(Expectation, step["expect"])
         await until(target, expected.selector, seconds, expected.holds)
         return
-    result = await perform(target, ActionBatch([_parse(Action, step)], timeout_ms=10_000))
+    action = await _with_variable(target, _parse(Action, step))
+    result = await perform(target, ActionBatch([action], timeout_ms=10_000))
     if result.error is not None:
         raise result.error
+
+
+_VARIABLE = re.compile(rf"\$\{{({VARIABLE}\w+)\}}")
+
+
+async def _with_variable(target: Target, action: Action) -> Action:
+    """Return the action with the value of the environment variable that its text names, if it does.
+
+    Raises:
+        UiActionFailedError: there is no such variable, or the node would show its value.
+    """
+    named = _VARIABLE.fullmatch(action.text or "")
+    if named is None:
+        return action
+    async with target.exclusive():
+        aimed = await _found(target, action.target)
+    ref = aimed.ref() if aimed is not None else None
+    if ref is None or not (await target.node(ref)).record.get("k"):
+        raise UiActionFailedError(f"{action.text} is typed into password fields only", reason="NOT_MASKED")
+    value = os.environ.get(named[1])
+    if value is None:
+        raise UiActionFailedError(
+            f"{named[1]} is not set\nSet it in the environment of the server, or write the text into the step.",
+            reason="NO_VALUE",
+        )
+    return replace(action, text=value)
 
 
 async def _aimed(target: Target, action: Action) -> Action:
@@ -191,22 +240,17 @@ async def _first_visible(target: Target, selector: Selector) -> str:
     """
     try:
         # Web components are hidden until they have loaded, so wait until a match is visible.
-        found = await until(target, selector, SECONDS, lambda nodes: bool(_only_visible(nodes)), exclusive=True)
+        found = await until(
+            target, selector, SECONDS, lambda nodes: chosen(nodes, selector) is not None, exclusive=True
+        )
     except UiTimeoutError as error:
         given = to_json(selector)
         if not error.details.get("matches"):
             raise UiNodeNotFoundError(f"Nothing matches {given}\nLook at the UI with ui_get_snapshot.") from error
         raise UiActionFailedError(f"The node that {given} matches is hidden", reason="NOT_VISIBLE") from error
-    visible = _only_visible(found)
-    return next((node for node in visible if selector.text in texts_of(node)), visible[0]).uid
-
-
-def _all_texts(node: Node) -> list[str]:
-    return [text for part in (node, *parts_of(node)) for text in texts_of(part)]
-
-
-def _only_visible(found: Sequence[Node]) -> list[Node]:
-    return [node for node in found if node.record.get("v") is not False and node.record.get("w") is not False]
+    node = chosen(found, selector)
+    assert node is not None  # or the wait would have failed
+    return node.uid
 
 
 def _parse(model: type[R], given: Json) -> R:

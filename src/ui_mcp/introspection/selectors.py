@@ -24,8 +24,10 @@ def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[st
     """
     tests = _tests(selector)
     texts = _text_tests(selector, regex_hits)
-    if not tests and not texts:
-        raise UiArgumentError("The selector is empty\nGive at least one of css, text and predicate.")
+    if not (tests or texts or selector.row):
+        raise UiArgumentError("The selector is empty\nGive at least one of css, text, role, row and predicate.")
+    if selector.row is not None:
+        return _in_rows(nodes, selector.row, tests, texts)
     return [
         part
         for node in nodes
@@ -33,6 +35,29 @@ def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[st
         for part in ([node, *parts_of(node)] if texts else [node])
         if all(test(part) for test in texts)
     ]
+
+
+def chosen(found: Sequence[Node], selector: Selector) -> Node | None:
+    """Return the visible match that an action means: those with exactly the text come before others."""
+    visible = [node for node in found if is_visible(node)]
+    exact = [node for node in visible if selector.text in shown_texts(node, selector)]
+    among = exact or visible
+    return among[selector.nth] if selector.nth < len(among) else None
+
+
+def shown_texts(node: Node, selector: Selector) -> tuple[str, ...]:
+    """Return the texts by which a selector finds the node; with a role, an empty field is known by its prompt too."""
+    prompt = node.record.get("lp") if selector.role else None
+    return (*texts_of(node), prompt) if prompt else texts_of(node)
+
+
+def role_of(node: Node) -> str:
+    """Return the accessible role of a node, or its type if it has none."""
+    role = str(node.record.get("ro") or node.record.get("er") or "").lower()
+    return str(node.record["t"]) if role in _NO_ROLES else role
+
+
+_NO_ROLES = frozenset({"", "generic", "none", "presentation", "node", "parent", "panel", "unknown"})
 
 
 def texts_of(node: Node) -> tuple[str, ...]:
@@ -87,6 +112,9 @@ def _tests(selector: Selector) -> list[Callable[[Node], bool]]:
     tests: list[Callable[[Node], bool]] = []
     if selector.css is not None:
         tests.append(lambda node: bool(node.record.get("q")))
+    if selector.role is not None:
+        wanted = selector.role.casefold()
+        tests.append(lambda node: wanted in {role_of(node).casefold(), str(node.record["t"]).casefold()})
     if selector.predicate is not None:
         tests += _predicate_tests(selector.predicate)
     return tests
@@ -96,22 +124,62 @@ def _text_tests(selector: Selector, regex_hits: frozenset[str]) -> list[Callable
     """Return the conditions on text, which the rows and cells of a control meet instead of the control."""
     tests: list[Callable[[Node], bool]] = []
     if selector.text is not None:
-        tests.append(_text_test(selector.text, selector.match, regex_hits))
+        tests.append(_text_test(selector, regex_hits))
     if selector.predicate is not None and selector.predicate.text_contains is not None:
-        tests.append(_text_test(selector.predicate.text_contains, "contains", frozenset()))
+        tests.append(_text_test(Selector(text=selector.predicate.text_contains), frozenset()))
     return tests
 
 
-def _text_test(wanted: str, match: str, regex_hits: frozenset[str]) -> Callable[[Node], bool]:
+def _text_test(selector: Selector, regex_hits: frozenset[str]) -> Callable[[Node], bool]:
+    wanted = selector.text or ""
     folded = wanted.casefold()
     stripped = wanted.strip()
-    match match:
+    match selector.match:
         case "equals":
-            return lambda node: any(text.strip() == stripped for text in texts_of(node))
+            return lambda node: any(text.strip() == stripped for text in shown_texts(node, selector))
         case "regex":
             return lambda node: any(text in regex_hits for text in texts_of(node))
         case _:
-            return lambda node: any(folded in text.casefold() for text in texts_of(node))
+            return lambda node: any(folded in text.casefold() for text in shown_texts(node, selector))
+
+
+ROWS = frozenset(
+    {"row", "tr", "listitem", "li", "treeitem", "option", "article", "list_item", "table_row", "tree_item"}
+)
+"""Roles and types whose content belongs together."""
+
+
+def row_above(node: Node) -> Node | None:
+    """Return the innermost row that a node is or is in."""
+    at: Node | None = node
+    while at is not None and not ({role_of(at), str(at.record["t"])} & ROWS):
+        at = at.parent
+    return at
+
+
+def _in_rows(
+    nodes: Sequence[Node], row: str, tests: Sequence[Callable[[Node], bool]], texts: Sequence[Callable[[Node], bool]]
+) -> list[Node]:
+    """Return the matches that are in a row with this text, or without conditions these rows themselves."""
+    found: list[Node] = []
+    for node in nodes:
+        parts = list(parts_of(node))
+        inside = {part.index for part in parts if row in texts_of(part)}
+        if texts and not tests:
+            found += [part for part in parts if part.index in inside and all(test(part) for test in texts)]
+        elif not tests:
+            found += [_row_part(next(part for part in parts if part.index == index)) for index in sorted(inside)]
+        around = row_above(node) if not inside else None
+        if around is None or not any(row in texts_of(below) for below in around.walk()):
+            continue
+        conditions = (*tests, *texts)
+        if all(test(node) for test in conditions) if conditions else around is node:
+            found.append(node)
+    return found
+
+
+def _row_part(cell: Node) -> Node:
+    return Node({**cell.record, "u": cell.uid.partition(":c")[0]}, cell.path, cell.parent, cell.index)
 
 
 def _predicate_tests(predicate: Predicate) -> list[Callable[[Node], bool]]:
@@ -124,13 +192,14 @@ def _predicate_tests(predicate: Predicate) -> list[Callable[[Node], bool]]:
     if predicate.style_class_has is not None:
         tests.append(lambda node: predicate.style_class_has in node.record.get("c", ()))
     if predicate.visible is not None:
-        tests.append(lambda node: _is_visible(node) is predicate.visible)
+        tests.append(lambda node: is_visible(node) is predicate.visible)
     if predicate.enabled is not None:
         tests.append(lambda node: (not node.record.get("x")) is predicate.enabled)
     return tests
 
 
-def _is_visible(node: Node) -> bool:
+def is_visible(node: Node) -> bool:
+    """Return whether neither the node nor one above it is hidden."""
     return node.record.get("v") is not False and node.record.get("w") is not False
 
 

@@ -21,6 +21,7 @@ from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backend import Browser, BrowserRequest, MarkedView, Pointable, ScreenshotRequest, UiBackend
 from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.outline import row_uids
+from ui_mcp.introspection.recording.recorder import Recorder
 from ui_mcp.introspection.selectors import found_in
 from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
@@ -46,11 +47,13 @@ class Target:
         """The backend, also while the person operates it: only to see whether it lives, and to close it."""
         self._is_handed_over = False
         self._seconds = seconds
-        self._redact = redact
+        self.redact = redact
         self._lock = anyio.Lock()
         self._captures: OrderedDict[str, Capture] = OrderedDict()
         self._issued: dict[str, None] = {}
         self._last: Capture | None = None
+        self.recorder: Recorder | None = None
+        """Notes what is done to the UI, while a recording runs."""
 
     @property
     def backend(self) -> UiBackend:
@@ -69,6 +72,8 @@ class Target:
 
     def hand_over(self) -> None:
         """Refuse every use until `take_back`, also of calls that have begun."""
+        if self.recorder is not None:
+            self.recorder.interrupt("The browser was handed over to the person here; what they did is not recorded")
         self._is_handed_over = True
 
     def take_back(self) -> None:
@@ -82,6 +87,10 @@ class Target:
         """
         async with self._lock:
             return await self._capture(request)
+
+    async def read(self, request: CaptureRequest) -> Capture:
+        """Read the UI without keeping the capture; the caller holds `exclusive`."""
+        return await self._capture(request, keep=False)
 
     async def node(self, ref: Ref, request: CaptureRequest | None = None) -> Node:
         """Return one node, with as many levels below it as `request` says; by default none.
@@ -167,7 +176,7 @@ class Target:
         try:
             await self.backend.act(action)
         except UiStaleRefError as error:
-            if self._redact:
+            if self.redact:
                 # `now` names the item that is in the row now, which may be redacted.
                 error.details.pop("now", None)
             raise
@@ -233,7 +242,7 @@ class Target:
 
     async def _capture(self, request: CaptureRequest, *, keep: bool = True) -> Capture:
         async with self._time_limit("reading the UI", self._seconds):
-            redacted = replace(request, redact=self._redact) if self._redact else request
+            redacted = replace(request, redact=self.redact) if self.redact else request
             capture = build(await self.backend.capture(redacted), request)
         self._remember(capture.nodes())
         if keep:
@@ -302,7 +311,9 @@ def ask_for(selector: Selector, stage: int | None = None, *, everywhere: bool = 
     """Return the capture request that a selector needs; without `stage`, of all windows or the focused one."""
     return CaptureRequest(
         stage=stage if stage is not None else "all" if everywhere else "focused",
-        sections=frozenset({"bounds", "virtualization"}),
+        sections=frozenset(
+            {"bounds", "virtualization", *(("accessibility",) if selector.role or selector.row else ())}
+        ),
         css=selector.css,
         # A CSS selector may match a part inside a control. For text, the control itself is enough.
         internals=selector.css is not None,

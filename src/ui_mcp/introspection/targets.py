@@ -26,6 +26,7 @@ from ui_mcp.introspection.backends.chromium.launch import executable
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.backends.url import open_browser
 from ui_mcp.introspection.hand_over import HandOvers
+from ui_mcp.introspection.recording.recorder import Recording
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.processes import pid_exists
@@ -133,6 +134,8 @@ class TargetRegistry:
         self._opened_for: dict[str, str] = {}
         self._lock = anyio.Lock()
         self.hand_overs = HandOvers()
+        self.recording: Recording | None = None
+        """The recording that ended last."""
 
     def shown(self) -> str | None:
         """Return what shows our UI now: the page that a person has open, else our browser; None if neither does."""
@@ -142,6 +145,10 @@ class TargetRegistry:
         browser = self._targets.get("browser")
         opened = browser is not None and browser.connection.alive() and self._opened_for.get("browser") == served.url
         return "browser" if opened else None
+
+    def recorded(self) -> Target | None:
+        """Return the target that is being recorded; None if there is none."""
+        return next((target for target in self._targets.values() if target.recorder is not None), None)
 
     async def target(self, name: str | None = None, *, settled: bool = True) -> Target:
         """Return a target by name; by default the open page, else the browser, else the one attached last.
@@ -254,8 +261,12 @@ class TargetRegistry:
 
     async def _drop_dead(self) -> None:
         for name in [name for name, target in self._targets.items() if not target.connection.alive()]:
+            dropped = self._targets.pop(name)
+            if dropped.recorder is not None:
+                dropped.recorder.interrupt("The UI was closed here; what was done later is not recorded")
+                self.recording = dropped.recorder.finish(None)
             with anyio.move_on_after(5):
-                await self._targets.pop(name).connection.close()
+                await dropped.connection.close()
 
     def _just_changed(self) -> bool:
         served = self._ui()

@@ -21,6 +21,7 @@ USES: tuple[tuple[str, dict[str, object]], ...] = (
     ("ui_perform", {"actions": [{"type": "click", "x": 5, "y": 5}]}),
     ("ui_query", {"selector": {"text": "Sign in"}}),
     ("ui_wait_for", {"selector": {"text": "Sign in"}, "timeoutMs": 200}),
+    ("ui_test", {"record": "start"}),
 )
 
 

@@ -141,10 +141,14 @@ export function concealFields(): { count: number } {
   return { count: filled.length };
 }
 
+/** Whether a field hides what is typed into it. */
+export function isMasked(field: Element): boolean {
+  return concealed.has(field) || (field as HTMLInputElement).type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
+}
+
 function typed(field: HTMLInputElement | HTMLTextAreaElement): Partial<AccessibleText> {
   const prompt = some("prompt", clean(field.placeholder));
-  const hides = concealed.has(field) || field.type === "password" || MASKED.test(field.getAttribute("autocomplete") ?? "");
-  return hides ? { ...prompt, masked: true } : { ...prompt, value: wellFormed(field.value.slice(0, TEXT_LENGTH)) };
+  return isMasked(field) ? { ...prompt, masked: true } : { ...prompt, value: wellFormed(field.value.slice(0, TEXT_LENGTH)) };
 }
 
 function choice(field: HTMLSelectElement): AccessibleText {
@@ -221,7 +225,18 @@ function accessibleName(element: Element): string {
   const root = element.getRootNode() as Partial<Document | ShadowRoot>;
   if (ids) return clean(ids.split(/\s+/).map((id) => root.getElementById?.(id)?.textContent ?? "").join(" "));
   const label = (element as HTMLInputElement).labels?.[0];
-  return clean(element.getAttribute("aria-label")) || clean(label?.textContent) || clean(element.getAttribute("title"));
+  return clean(element.getAttribute("aria-label")) || labelText(label) || clean(element.getAttribute("title"));
+}
+
+/** The text of a label, without the options or the content of the field that it is around. */
+function labelText(label: HTMLLabelElement | undefined): string {
+  if (!label?.querySelector("select,textarea")) return clean(label?.textContent);
+  const texts = label.ownerDocument.createTreeWalker(label, NodeFilter.SHOW_TEXT);
+  let text = "";
+  while (texts.nextNode()) {
+    if (!texts.currentNode.parentElement?.closest("select,textarea")) text += (texts.currentNode as Text).data;
+  }
+  return clean(text);
 }
 
 function ownText(element: Element): string {

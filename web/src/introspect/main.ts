@@ -10,12 +10,14 @@ import { fileInputOf } from "./files";
 import { pressBySynthesis } from "./keys";
 import { chainAt, deepestAt, resolveTarget, settledPoint, ActionError } from "./actionability";
 import { collectErrors } from "./page_errors";
+import { type Noticed, type PersonRecorder, record } from "./record";
 import { describePointed } from "./pointed";
 import { createRefs, type NodeRef, type Refs, StaleRowError } from "./refs";
 import { renderTarget } from "./rows";
 import { type Captured, type CaptureRequest, CaptureError, capture, pathOf } from "./snapshot";
 
 export { offerPointCard } from "./point_card";
+export { recordInto } from "./record";
 
 export interface Introspector {
   call(request: string): Promise<string>;
@@ -47,6 +49,9 @@ type Request =
   | { op: "pointed" }
   | { op: "conceal" }
   | { op: "pointing"; on: boolean }
+  | { op: "record"; on: boolean; redact: string[] }
+  | { op: "recorded" }
+  | { op: "unwatch" }
   | { op: "compare"; before: string; after: string }
   | { op: "clear" }
   | { op: "idle" };
@@ -56,6 +61,7 @@ export function create(prefix: string, watched = false): Introspector {
   const refs = createRefs(prefix);
   const errors = watched ? collectErrors() : () => [];
   const cursor = watched ? agentCursor() : null;
+  const noticed = bufferedRecorder(refs);
   return {
     uidOf: (element) => refs.uidOf(element),
     fileInput: (ref) => fileInputOf(refs.resolve(JSON.parse(ref) as NodeRef)),
@@ -66,7 +72,7 @@ export function create(prefix: string, watched = false): Introspector {
         if (cursor && target && asked.op === "act") {
           cursor.show(target, asked.action.type);
         }
-        return JSON.stringify(await answer(refs, asked, errors));
+        return JSON.stringify(await answer(refs, asked, errors, noticed));
       } catch (error) {
         return JSON.stringify({ error: described(error) });
       }
@@ -74,7 +80,38 @@ export function create(prefix: string, watched = false): Introspector {
   };
 }
 
-async function answer(refs: Refs, request: Request, errors: () => string[]): Promise<object> {
+interface BufferedRecorder {
+  start(redact: string[]): object;
+  stop(): object;
+  /** What happened since the last call; `on` is false if nothing is recorded, as after a reload. */
+  take(): { events: Noticed[]; on: boolean };
+}
+
+const MOST_NOTICED = 400;
+
+/** A recorder whose events wait until the server asks for them. */
+function bufferedRecorder(refs: Refs): BufferedRecorder {
+  let events: Noticed[] = [];
+  let recorder: PersonRecorder | null = null;
+  return {
+    start(redact) {
+      recorder ??= record(refs, redact, (event) => { if (events.length < MOST_NOTICED) events.push(event); });
+      return {};
+    },
+    stop() {
+      recorder?.stop();
+      recorder = null;
+      return {};
+    },
+    take() {
+      const taken = events;
+      events = [];
+      return { events: taken, on: recorder !== null };
+    },
+  };
+}
+
+async function answer(refs: Refs, request: Request, errors: () => string[], noticed: BufferedRecorder): Promise<object> {
   switch (request.op) {
     case "capture":
       return withErrors(capture(refs, request.ask), errors());
@@ -115,6 +152,14 @@ async function answer(refs: Refs, request: Request, errors: () => string[]): Pro
       return describePointed(refs);
     case "pointing":
       globalThis.uiMcpPointCard?.enable(request.on);
+      globalThis.uiMcpRecorder?.enable(request.on);
+      return {};
+    case "record":
+      return request.on ? noticed.start(request.redact) : noticed.stop();
+    case "recorded":
+      return noticed.take();
+    case "unwatch":
+      globalThis.uiMcpRecorder?.stop();
       return {};
     case "compare":
       return compare(request.before, request.after);

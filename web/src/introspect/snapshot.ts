@@ -255,11 +255,15 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
+const TEST_IDS = ["data-testid", "data-test-id", "data-test", "data-cy"];
+
 function putAccessibility(walk: Walk, record: Fields, element: Element, secret: boolean): void {
   if (walk.accessibility) {
     record["ro"] = roleOf(element).toUpperCase();
     const help = clean(element.getAttribute("aria-description"));
     if (help) record["he"] = help;
+    const testId = TEST_IDS.find((name) => element.hasAttribute(name));
+    if (testId) record["e"] = { ...record["e"] as object, testId: `[${testId}=${JSON.stringify(element.getAttribute(testId))}]` };
   }
   const title = walk.properties && !secret ? clean(element.getAttribute("title")) : "";
   if (title) record["tt"] = title;

@@ -13,7 +13,7 @@ from ui_mcp.errors import (
     UiNoStagesError,
     UiStaleRefError,
 )
-from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.backend import Noticed, ScreenshotRequest
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import refuse_person_pages
 from ui_mcp.jsontypes import JsonObject, dumps, loads
@@ -46,6 +46,7 @@ class PageBackend:
     def __init__(self, current: Callable[[], OpenPage | None]) -> None:
         self._current = current
         self._problems: list[str] = []
+        self._noticed: Noticed | None = None
 
     async def describe(self) -> str:
         return f"the open page at {self._page().url}"
@@ -90,6 +91,15 @@ class PageBackend:
 
     async def pointed(self) -> JsonObject:
         return await self._call({"op": "pointed"})
+
+    async def watch(self, noticed: Noticed | None, redact: Sequence[str] = ()) -> None:
+        self._noticed = noticed
+        await self._call({"op": "record", "on": noticed is not None, "redact": list(redact)})
+
+    async def collect(self) -> None:
+        if self._noticed is not None:
+            for event in (await self._call({"op": "recorded"}))["events"]:
+                self._noticed(event)
 
     async def screenshot(self, request: ScreenshotRequest) -> bytes:
         raise UiActionFailedError(

@@ -20,7 +20,7 @@ class SnapshotArgs(Request):
 
     target: Annotated[str | None, '"page" (what the person has open), "browser", or an attached one.'] = None
     stage: Annotated[StageChoice, "Which windows."] = "focused"
-    stage_index: Annotated[int | None, "One window by number; wins over `stage`."] = None
+    stage_index: Annotated[int | None, "One window by number."] = None
     format: Annotated[Literal["outline", "json"], "Text for reading, or the UiSnapshot as JSON."] = "outline"
     mode: Annotated[Mode | None, "interactive: only what can be operated. JSON: full or compact."] = None
     depth: Annotated[int | None, "Levels below the root."] = None

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from ui_mcp.config import IntrospectionSettings
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.fields import Limit
-from ui_mcp.introspection.arguments import Actions, Request
+from ui_mcp.introspection.arguments import WHOLE, Actions, Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.perform import ActionBatch, Observe, batch_result, perform
 from ui_mcp.introspection.targets import TargetRegistry
@@ -22,7 +23,7 @@ class PerformArgs(Request):
         "Done in order until one fails; `target` is a uid.",
     ]
     await_ui_idle: Annotated[bool, "Wait after each action until its effects show."] = True
-    timeout_ms: Annotated[int, "Limit for the whole call.", Limit(ge=1, le=600_000)] = 5000
+    timeout_ms: Annotated[int, "Limit for the whole call.", Limit(ge=1, le=600_000), WHOLE] = 5000
     observe: Annotated[Observe | None, "Also answer what changed (diff), or the outline afterwards."] = None
     target: str | None = None
 
@@ -44,11 +45,20 @@ async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolRe
     return await as_tool_result(_perform(registry, args))
 
 
-async def _perform(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
-    if not registry.config.introspection.allow_actions:
+def require_actions(settings: IntrospectionSettings) -> None:
+    """Check that agents may operate UIs.
+
+    Raises:
+        UiNotEnabledError: they may only look; the reason is `READ_ONLY`.
+    """
+    if not settings.allow_actions:
         raise UiNotEnabledError(
             "Operating UIs is switched off here (introspection.allow_actions = false)", reason="READ_ONLY"
         )
+
+
+async def _perform(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
+    require_actions(registry.config.introspection)
     target = await registry.target(args.target)
     batch = ActionBatch(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
     return batch_result(await perform(target, batch))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.fields import Limit, Schema
-from ui_mcp.introspection.arguments import Request, Scope, Selector
+from ui_mcp.introspection.arguments import LONG_SELECTOR, WHOLE, Request, Scope, Selector
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.selectors import described
 from ui_mcp.introspection.target import ask_for
@@ -17,16 +17,15 @@ from ui_mcp.toolkit.tool import Annotations, Call, ToolResult, structured_result
 # As they are listed: every conversation pays for a default and for limits that an error would name.
 STAGE: JsonObject = {"type": "string", "enum": ["focused", "index", "all"]}
 STAGES = Schema({"type": "object", "properties": {"stage": STAGE, "stageIndex": {"type": "integer"}}})
-COUNT = Schema({"type": "integer"})
 
 
 @dataclass(frozen=True, slots=True)
 class QueryArgs(Request):
     """What to find."""
 
-    selector: Selector
+    selector: Annotated[Selector, LONG_SELECTOR]
     scope: Annotated[Scope, STAGES] = field(default_factory=Scope)
-    limit: Annotated[int, Limit(ge=1, le=1000), COUNT] = 50
+    limit: Annotated[int, Limit(ge=1, le=1000), WHOLE] = 50
     target: str | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.fields import Limit
-from ui_mcp.introspection.arguments import AnyRef, Request
+from ui_mcp.introspection.arguments import WHOLE, AnyRef, Request
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.targets import TargetRegistry
@@ -21,7 +21,7 @@ class ScreenshotArgs(Request):
     stage_index: Annotated[int | None, "Window by number; absent = the focused one."] = None
     ref: Annotated[AnyRef | None, "Only this node."] = None
     full_page: Annotated[bool, "The whole page, not only what shows."] = False
-    max_width: Annotated[int | None, "Scale down to this width.", Limit(ge=16, le=10_000)] = None
+    max_width: Annotated[int | None, "Scale down to this width.", Limit(ge=16, le=10_000), WHOLE] = None
     annotate: Annotated[bool, "Draw boxes with uids over what can be operated."] = False
     format: Annotated[Literal["image", "json"], "An image, or {contentType, dataBase64}."] = "image"
     target: Annotated[str | None, '"browser" or an attached one; a person\'s own page gives no pictures.'] = None

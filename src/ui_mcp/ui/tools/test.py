@@ -1,34 +1,50 @@
 """`ui_test`: run a scenario against an app."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
-from ui_mcp.errors import IntrospectError, NotFoundError, UiActionFailedError, UiArgumentError, UiMcpError
+from ui_mcp.errors import (
+    IntrospectError,
+    NotFoundError,
+    UiActionFailedError,
+    UiArgumentError,
+    UiMcpError,
+    UiNotEnabledError,
+)
 from ui_mcp.fields import Length, Named, Schema
 from ui_mcp.introspection.arguments import Request
-from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.backend import ScreenshotRequest, Watchable
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.diff import difference, look
 from ui_mcp.introspection.perform import Failure, play
+from ui_mcp.introspection.recording.playwright import code
+from ui_mcp.introspection.recording.recorded_target import start, stop
+from ui_mcp.introspection.recording.recorder import Recording
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import Target
+from ui_mcp.introspection.targets import TargetRegistry
+from ui_mcp.introspection.tools.perform import require_actions
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.toolkit.functions import tool
-from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result
+from ui_mcp.toolkit.tool import Annotations, Call, Content, Media, Text, ToolResult, json_result, text_result
 from ui_mcp.ui.introspected import wait_rendered
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
 
+Record = Literal["start", "stop", "playwright"]
 _TEXT: JsonObject = {"type": "string"}
 _SELECTOR: JsonObject = {"type": "object", "properties": {"css": _TEXT, "text": _TEXT}}
+_TARGET: JsonObject = {"type": "object", "properties": dict.fromkeys(("css", "text", "role", "row"), _TEXT)}
 _EXPECT: JsonObject = {"selector": _SELECTOR, "text": _TEXT, "count": {"type": "integer"}}
 STEP = Schema(
     {
         "type": "object",
         "properties": {
             "type": _TEXT,
-            "target": _SELECTOR,
+            "target": _TARGET,
             **dict.fromkeys(("text", "key", "value"), _TEXT),
             "checked": {"type": "boolean"},
             "expect": {"type": "object", "properties": _EXPECT},
@@ -46,9 +62,13 @@ class TestArgs(Request):
 
     steps: Annotated[
         list[Annotated[JsonObject, STEP]],
-        "Actions of ui_perform, whose target may be a selector, and expectations of selector, text and count.",
-        Length(least=1, most=200),
-    ]
+        "Actions of ui_perform and expectations of selector, text and count; absent = the last recording.",
+        Length(most=400),
+    ] = field(default_factory=list)
+    record: Annotated[
+        Record | None,
+        "Note what you and the person do; stop answers it as steps, playwright as code.",
+    ] = None
     app: Annotated[str | None, "App to display first; absent = what is displayed."] = None
     target: Annotated[str | None, '"browser" (default), "page", or an attached one.'] = None
     session_id: Annotated[str, Named("sessionId"), "A fork: how it then differs from session 1 is answered."] = "1"
@@ -56,15 +76,16 @@ class TestArgs(Request):
 
 @tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=invalid_arguments)
 async def scenario(host: UiServer, args: TestArgs, call: Call) -> ToolResult:
-    """Play a scenario against an app as a person would, and check what shows; each step has a few seconds.
+    """Play a scenario against an app as a person would, and check what shows.
 
-    When: an app is done, or a bug is to be pinned. Answers {"ok": true}, or the failing step with outline and picture.
+    When: an app is done, or a bug is to be pinned. Answers {"ok": true}, or the failing step with outline and pictures.
     Example: {"steps": [{"type": "click", "target": {"css": "#add"}}, {"expect": {"selector": {"text": "Ann"}}}]}
     """
     return await as_tool_result(_play(host, args))
 
 
 async def _play(host: UiServer, args: TestArgs) -> ToolResult:
+    require_actions(host.targets.config.introspection)
     session = _session(host, args) if args.app is not None or args.session_id != "1" else None
     if session is not None and args.app is not None:
         try:
@@ -75,11 +96,44 @@ async def _play(host: UiServer, args: TestArgs) -> ToolResult:
             raise UiActionFailedError(f"Cannot display {args.app}: {error.message}", reason="DISPLAY") from error
     if session is not None and args.session_id != "1":
         return await _play_in_fork(host, args, session)
+    if args.record is not None:
+        return await _record(host.targets, args.record, args.target)
+    steps = args.steps or _last(host.targets).steps
     target = await host.targets.target(args.target or "browser")
-    failure = await play(target, args.steps)
+    return await _played(host, target, steps) or json_result({"ok": True, "steps": len(steps)})
+
+
+async def _record(targets: TargetRegistry, what: Record, name: str | None) -> ToolResult:
+    if what == "start":
+        if (recorded := targets.recorded()) is not None:
+            raise UiNotEnabledError(f"{recorded.name!r} is being recorded\nStop that first.", reason="RECORDING")
+        target = await targets.target(name)
+        await start(target)
+        who = "you and the person do" if isinstance(target.backend, Watchable) else "you do"
+        return json_result({"recording": target.name, "noted": f"what {who}, until ui_test is called with record stop"})
+    if (recorded := targets.recorded()) is not None:
+        targets.recording = await stop(recorded)
+    done = _last(targets)
+    if what == "stop":
+        return json_result(done.json())
+    if not done.url:
+        raise UiArgumentError("Playwright operates pages only\nCall with record stop for steps of ui_test.")
+    return text_result(code(done))
+
+
+def _last(targets: TargetRegistry) -> Recording:
+    if targets.recording is None:
+        raise UiArgumentError('Nothing was recorded\nGive steps, or call ui_test with record "start" first.')
+    return targets.recording
+
+
+async def _played(host: UiServer, target: Target, steps: Sequence[JsonObject]) -> ToolResult | None:
+    """Play the steps; return the report of a failure, or None."""
+    pictures = host.targets.config.introspection.allow_screenshots
+    failure = await play(target, steps, picture=partial(_picture, target) if pictures else None)
     if failure is None:
-        return json_result({"ok": True, "steps": len(args.steps)})
-    return ToolResult(await _report(target, failure), is_error=True)
+        return None
+    return ToolResult(await _report(target, failure, pictures=pictures), is_error=True)
 
 
 def _session(host: UiServer, args: TestArgs) -> Session:
@@ -93,20 +147,29 @@ async def _play_in_fork(host: UiServer, args: TestArgs, session: Session) -> Too
     """Play in a browser of its own, because session 1 goes on in the other, and compare what both show."""
     url = host.running().entry_to(session.secret)
     async with host.targets.own_browser(url, partial(wait_rendered, session)) as fork:
-        failure = await play(fork, args.steps)
-        if failure is not None:
-            return ToolResult(await _report(fork, failure), is_error=True)
+        if (failed := await _played(host, fork, args.steps)) is not None:
+            return failed
         after = await look(fork)
     before = await look(await host.targets.target("browser"))
     after = replace(after, lines=after.keys)  # that browser is gone, and its uids name nothing any more
     return json_result({"ok": True, "steps": len(args.steps), "differs": difference(before, after)})
 
 
-async def _report(target: Target, failure: Failure) -> tuple[Content, ...]:
+async def _report(target: Target, failure: Failure, *, pictures: bool) -> tuple[Content, ...]:
+    """Return the failure, the outline, and pictures before the last action and now."""
     parts: list[Content] = [Text(dumps(failure.json()))]
     try:
         parts.append(Text(await as_text(target, SnapshotRequest(stage="all", max_tokens=4000))))
-        parts.append(Media("image", await target.screenshot(ScreenshotRequest(max_width=1000)), "image/png"))
     except IntrospectError as error:
-        parts.append(Text(f"No picture: {error.message}"))
+        parts.append(Text(f"No outline: {error.message}"))
+    now = await _picture(target) if pictures else None
+    if failure.before is not None and now is not None:
+        parts += [Text("Before the last action:"), Media("image", failure.before, "image/png"), Text("Now:")]
+    parts.append(Media("image", now, "image/png") if now is not None else Text("No picture"))
     return tuple(parts)
+
+
+async def _picture(target: Target) -> bytes | None:
+    with suppress(IntrospectError):
+        return await target.screenshot(ScreenshotRequest(max_width=1000))
+    return None

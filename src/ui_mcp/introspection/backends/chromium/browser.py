@@ -8,7 +8,7 @@ from contextlib import suppress
 import anyio
 
 from ui_mcp.errors import UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiNoStagesError, UiNotEnabledError
-from ui_mcp.introspection.backend import BrowserRequest, MarkedView, ScreenshotRequest
+from ui_mcp.introspection.backend import BrowserRequest, MarkedView, Noticed, ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.activity import Downloads, PageActivity
 from ui_mcp.introspection.backends.chromium.browsing import browse, load
 from ui_mcp.introspection.backends.chromium.debugger import require_debugger
@@ -20,8 +20,10 @@ from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenP
 from ui_mcp.introspection.backends.chromium.person_driving import PersonDriving
 from ui_mcp.introspection.backends.chromium.pointing import card_commands, enable_card, show_as, words_of
 from ui_mcp.introspection.backends.chromium.screenshots import take_screenshot
+from ui_mcp.introspection.backends.chromium.stages import stages_of
 from ui_mcp.introspection.backends.chromium.tab import TabSetup
 from ui_mcp.introspection.backends.chromium.transports import BrowserProcess, connect_websocket
+from ui_mcp.introspection.backends.chromium.watching import PersonWatch
 from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
 from ui_mcp.introspection.tree import uid_prefixes
@@ -59,6 +61,7 @@ class BrowserBackend:
         """Waits until pages of our own server have rendered its replies to everything they sent."""
         self.person: PersonDriving | None = None
         self._pointed: DrivenPage | None = None
+        self._watch = PersonWatch(lambda: [driven for driven in self._pages if not driven.tab.is_closed])
         self.on_pointed: Callable[[str], object] = lambda _: None
         """Called with the words of a person who has pointed at something in a page that is not ours alone."""
         connection.browser.on("Target.attachedToTarget", self._on_target)
@@ -180,17 +183,8 @@ class BrowserBackend:
         captured: list[tuple[int, DrivenPage, JsonObject]] = []
         for index, driven in chosen:
             captured.append((index, driven, await driven.capture(request)))
-        stages: list[JsonObject] = []
-        focus: JsonObject = {"stage": None, "uid": None}
-        front = self._open_pages()[-1]
-        for index, driven, content in captured:
-            stages.append(_numbered(index, driven, content["stage"]) | {"focused": driven is front})
-            if driven is front:
-                focus = {**content["focus"], "stage": index}
-        dialogs = [
-            driven.dialog_stage(len(self._pages) + at) for at, (_, driven, _) in enumerate(captured) if driven.dialog
-        ]
-        return {"app": await self._app(), "focus": focus, "stages": stages + dialogs}
+        focus, stages = stages_of(captured, self._open_pages()[-1], len(self._pages))
+        return {"app": await self._app(), "focus": focus, "stages": stages}
 
     async def at(self, x: float, y: float) -> list[JsonObject]:
         """Return the nodes at a point of the focused page's viewport."""
@@ -241,12 +235,22 @@ class BrowserBackend:
         driven = await self._owner(named.json()) if named else await self._stage(request.stage)
         return await take_screenshot(driven, request)
 
+    async def watch(self, noticed: Noticed | None, redact: Sequence[str] = ()) -> None:
+        if noticed is None:
+            await self._watch.stop()
+        elif self._context is None:  # only the agent operates our own browser
+            await self._watch.start(noticed, redact)
+
+    async def collect(self) -> None:
+        pass  # pages tell at once
+
     async def pointed(self) -> JsonObject:
         if self._pointed is None:
             raise UiActionFailedError("Nobody has pointed at anything", reason="GONE")
         return await self._require_allowed(self._pointed).call({"op": "pointed"})
 
-    def _on_pointed(self, driven: DrivenPage, event: JsonObject) -> None:
+    def _on_called(self, driven: DrivenPage, event: JsonObject) -> None:
+        self._watch.called(driven, event)
         words = words_of(event)
         if words and not any(map(is_person_page, driven.urls)):
             self._pointed = driven
@@ -304,8 +308,9 @@ class BrowserBackend:
         info = event["targetInfo"]
         ours = self._context is None or info.get("browserContextId") == self._context
         if ours and info.get("subtype") != "prerender" and not info["url"].startswith("devtools:"):
-            driven = DrivenPage(self._connection, event, self._setup, self._prefixes, self._downloads.new_file)
-            driven.tab.session.on("Runtime.bindingCalled", lambda called: self._on_pointed(driven, called))
+            setup = self._watch.setup(self._setup)
+            driven = DrivenPage(self._connection, event, setup, self._prefixes, self._downloads.new_file)
+            driven.tab.session.on("Runtime.bindingCalled", lambda called: self._on_called(driven, called))
             if self.person is not None:
                 self.person.prepare(driven)
             self._pages.append(driven)
@@ -390,11 +395,3 @@ async def launch_browser(url: str, *, path: str | None = None, ready: str | None
 
 async def connect_browser(url: str) -> BrowserBackend:
     return await BrowserBackend.connect(url)
-
-
-def _numbered(index: int, driven: DrivenPage, stage: JsonObject) -> JsonObject:
-    given = {**stage, "index": index, "uid": f"page-{driven.number}"}
-    # Each page numbers itself 0.
-    if "rootPath" in given:
-        given["rootPath"] = given["rootPath"].replace("/stages[0]", f"/stages[{index}]", 1)
-    return given

@@ -1,0 +1,1 @@
+"""Records what agents and people do to a UI, as scenarios for `ui_test`."""
