@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts miniwob apps-host soak crash fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host soak crash fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -79,6 +79,9 @@ compat: test-setup  ## operate the shell and apps in DIR, a project of ui-engine
 
 miniwob: test-setup  ## solve the tasks of MiniWoB++ (PyPI) with our tools; MINIWOB="--seeds 3 click-pie" chooses
 	PYTHONPATH=tests $(BIN)/python -m miniwob_tasks.run $(MINIWOB)
+
+recordings: test-setup  ## record 30 tasks and play each 20 times; RECORDINGS="--times 3 --only javafx" chooses
+	PYTHONPATH=tests $(BIN)/python -m recordings.run $(RECORDINGS)
 
 apps-host: test-setup  ## show an app in the MCP Inspector, or in the host of MCP Apps whose built folder examples/basic-host is DIR
 	PYTHONPATH=tests $(BIN)/python -m hosts.apps_host $(DIR)

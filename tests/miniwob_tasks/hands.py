@@ -103,7 +103,7 @@ class Ui:
         """Open a task and start it; this is not counted."""
         self.client.call("ui_browser", op="navigate", url=url, target="url")
         start = {"type": "click", "target": {"css": "#sync-task-cover"}}
-        self.client.call("ui_perform", actions=[start], target="url")
+        self.client.call("ui_perform", actions=[start], target="url", timeoutMs=60_000)
         self.calls = self.characters = 0
         self.deadline = time.monotonic() + EPISODE_SECONDS
         self.log.clear()

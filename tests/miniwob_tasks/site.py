@@ -26,6 +26,13 @@ core.EPISODE_MAX_TIME = %d; Math.seedrandom(%d);
 </script>"""
 
 
+STYLES = {
+    "quiet": "#reward-display { display: none !important }",
+    "changed": "#area, .ui-dialog { display: none !important }",
+}
+"""What a parameter of the address changes: hides the clock and rewards beside a task, or the task itself."""
+
+
 def package(given: str | None = None) -> Path:
     """Return the folder of the package: a given one, or one installed for tests."""
     folder = Path(given) if given else STORE / "miniwob"
@@ -75,8 +82,10 @@ class _Handler(SimpleHTTPRequestHandler):
             return
         file = Path(self.translate_path(parts.path))
         if parts.path.startswith("/miniwob/") and file.suffix == ".html" and file.is_file():
-            seed = int(parse_qs(parts.query).get("seed", ["0"])[0])
-            page = file.read_text(encoding="utf-8").replace("</head>", f"{SCRIPT % (EPISODE_MS, seed)}</head>", 1)
+            given = parse_qs(parts.query)
+            style = "".join(f"<style>{css}</style>" for name, css in STYLES.items() if name in given)
+            added = SCRIPT % (EPISODE_MS, int(given.get("seed", ["0"])[0])) + style
+            page = file.read_text(encoding="utf-8").replace("</head>", f"{added}</head>", 1)
             self._answer(page.encode())
         else:
             super().do_GET()
