@@ -83,7 +83,7 @@ def test_a_recording_plays_until_the_app_changes_and_then_shows_the_step_before_
     assert failed["isError"]
     report = json.loads(failed["content"][0]["text"])
     assert (report["step"], report["does"]) == (2, 'expect #last to show "milk kept"')
-    assert [block["type"] for block in failed["content"]] == ["text", "text", "text", "image", "text", "image"]
+    assert [block["type"] for block in failed["content"]] == ["text", "text", "image", "text", "image"]
 
 
 @pytest.mark.covers("IN-151")

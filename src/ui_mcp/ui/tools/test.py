@@ -156,16 +156,16 @@ async def _play_in_fork(host: UiServer, args: TestArgs, session: Session) -> Too
 
 
 async def _report(target: Target, failure: Failure, *, pictures: bool) -> tuple[Content, ...]:
-    """Return the failure, the outline, and pictures before the last action and now."""
+    """Return the failure, the outline, and pictures of now and before the last action."""
     parts: list[Content] = [Text(dumps(failure.json()))]
     try:
         parts.append(Text(await as_text(target, SnapshotRequest(stage="all", max_tokens=4000))))
     except IntrospectError as error:
         parts.append(Text(f"No outline: {error.message}"))
     now = await _picture(target) if pictures else None
-    if failure.before is not None and now is not None:
-        parts += [Text("Before the last action:"), Media("image", failure.before, "image/png"), Text("Now:")]
     parts.append(Media("image", now, "image/png") if now is not None else Text("No picture"))
+    if failure.before is not None:
+        parts += [Text("Before the last action:"), Media("image", failure.before, "image/png")]
     return tuple(parts)
 
 
