@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from ui_mcp.app.tour.agent import Server, Step, TourAgent, written_by
+from ui_mcp.app.tour.agent import Server, Step, TourAgent, reason_of, written_by
 from ui_mcp.app.tour.feed import Feed
 from ui_mcp.app.tour.tour import Tour, all_steps
 from ui_mcp.jsontypes import JsonObject
@@ -22,6 +22,14 @@ class Recorder:
     async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
         self.called.append(name)
         return ToolResult((Text("{}"),), is_error=name == "broken")
+
+
+class Quiet:
+    """A server in which nothing happens."""
+
+    async def call(self, name: str, arguments: JsonObject, call: Call) -> ToolResult:
+        await anyio.sleep_forever()
+        raise AssertionError
 
 
 async def greet(agent: TourAgent) -> None:
@@ -46,7 +54,7 @@ async def ended(feed: Feed) -> JsonObject:
 
 
 @asynccontextmanager
-async def served(tour: Tour, server: Recorder) -> AsyncIterator[None]:
+async def served(tour: Tour, server: Server) -> AsyncIterator[None]:
     @asynccontextmanager
     async def connected() -> AsyncIterator[Server]:
         yield server
@@ -58,7 +66,7 @@ async def served(tour: Tour, server: Recorder) -> AsyncIterator[None]:
 
 
 def test_steps_run_in_the_order_of_their_numbers() -> None:
-    assert [step.title for step in all_steps()] == ["Hello", "Build", "Ask", "Try", "Decide"]
+    assert [step.title for step in all_steps()] == ["Hello", "Build", "Ask", "Point", "Try", "History", "Decide"]
 
 
 async def test_a_run_notes_what_was_said_and_called() -> None:
@@ -70,6 +78,24 @@ async def test_a_run_notes_what_was_said_and_called() -> None:
     noted = [(entry["kind"], entry["text"], entry["state"]) for entry in shown["entries"]]
     assert (shown["state"], noted) == ("done", [("say", "Hello", "done"), ("call", "ui_status", "done")])
     assert server.called == ["chat_assistant_post", "ui_status"]
+
+
+@pytest.mark.covers("UI-TOUR-6")
+async def test_what_the_person_could_do_is_passed_over_when_they_go_on() -> None:
+    found: list[JsonObject | None] = []
+
+    async def point(agent: TourAgent) -> None:
+        found.append(await agent.event_unless_passed("pointed", "point"))
+
+    tour = Tour([Step(1, "Point", point)], 0)
+    async with served(tour, Quiet()):
+        tour.begin()
+        while tour.feed.turn != "point":
+            await tour.feed.after(tour.feed.version, 10)
+        tour.go_on()
+        shown = await ended(tour.feed)
+
+    assert (found, shown["state"], shown["turn"], shown["entries"]) == ([None], "done", "agent", [])
 
 
 async def test_a_skipped_run_ends_and_can_be_played_again() -> None:
@@ -106,6 +132,12 @@ async def test_pages_that_wait_are_let_go_when_the_server_ends() -> None:
         await anyio.lowlevel.checkpoint()
 
     assert tour.feed.state == "ready"
+
+
+def test_the_reason_of_a_failure_is_said_in_its_own_words() -> None:
+    in_json = '{"results": [], "error": {"message": "Nothing matches\\nLook again."}}'
+
+    assert [reason_of(text) for text in (in_json, "No page\nOpen one.", "[]")] == ["Nothing matches", "No page", "[]"]
 
 
 def test_changes_of_one_file_are_shown_together() -> None:

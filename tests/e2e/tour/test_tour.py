@@ -30,11 +30,14 @@ async def opened(browser: Browser, server: Running, width: int, scheme: Scheme) 
 
 async def answer(page: Page, currency: str, decision: str) -> None:
     await page.frame_locator("iframe").get_by_role("button", name=currency).click()
+    await page.get_by_role("button", name="Go on without").click()
+    await page.get_by_label("By bike").check()
+    await page.get_by_role("button", name="Send", exact=True).click()
     await page.get_by_role("button", name=decision, exact=True).click()
     await expect(page.get_by_role("heading", name="Now with your own agent")).to_be_visible()
 
 
-@pytest.mark.covers("UI-TOUR-1", "UI-TOUR-2", "UI-TOUR-3")
+@pytest.mark.covers("UI-TOUR-1", "UI-TOUR-2", "UI-TOUR-3", "UI-TOUR-6")
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 async def test_an_agent_builds_asks_operates_and_asks_for_approval(
     browser: Browser, server: Running, width: int, scheme: Scheme
@@ -48,10 +51,30 @@ async def test_an_agent_builds_asks_operates_and_asks_for_approval(
     app = page.frame_locator("iframe")
     await expect(app.get_by_role("gridcell", name="12.40 €")).to_be_visible()
     feed = page.get_by_role("list", name="What the agent does")
-    await expect(feed.get_by_text("You agreed, so order 1 is on its way.")).to_be_attached()
+    await expect(feed.get_by_text("You agreed, so order 1 is on its way, by bike.")).to_be_attached()
     await expect(feed.get_by_text("the total is 577.70 €")).to_be_attached()
     assert (server.workspace.apps / "trip" / "app.lua").is_file()
+    await expect(feed.get_by_text("Every step is kept")).to_be_attached()
+    await expect(app.get_by_role("complementary", name="History")).to_have_count(0)  # it was closed again
     await accessible(page)
+
+
+@pytest.mark.covers("UI-TOUR-6")
+async def test_the_person_points_at_the_title_and_the_agent_changes_it(browser: Browser, server: Running) -> None:
+    page = await opened(browser, server, 390, "light")
+    app = page.frame_locator("iframe")
+    await app.get_by_role("button", name="Euro").click()
+    await expect(page.get_by_text("Your turn: point at the title")).to_be_visible()
+    await accessible(page)
+
+    await page.get_by_role("button", name="Point").click()
+    await app.get_by_role("heading", name="Lisbon, five days").click()
+    await page.get_by_label("What should change here?").fill("<b>Sun & sea</b>")
+    await page.get_by_role("button", name="Send to agent").click()
+
+    await expect(app.get_by_role("heading", name="<b>Sun & sea</b>")).to_be_visible(timeout=60_000)
+    feed = page.get_by_role("list", name="What the agent does")
+    await expect(feed.get_by_text("You pointed at the title")).to_be_visible()
 
 
 @pytest.mark.covers("UI-TOUR-3", "UI-TOUR-4")

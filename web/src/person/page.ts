@@ -104,9 +104,10 @@ function shell(state: State): void {
   const above = make("div.person-above", {}, banner, ...(wheel ? [wheel.element] : []));
   const spoken = make("div.person-spoken", { "aria-live": "polite" });
   let previewing = false;
+  let awaited = false;
   let questionList: Questions | null = null;
   let chatView: Chat | null = null;
-  const watched: Tour | null = state.tour && frame ? agentTour(person.fetch, { tour: () => openPanel("tour"), questions: () => review() }) : null;
+  const watched: Tour | null = state.tour && frame ? agentTour(person.fetch, { tour: () => openPanel("tour"), questions: () => reviewNext() }) : null;
   const consoleViews = state.console && state.app_url !== null ? makeConsole(state.app_url) : null;
 
   const phoneList = state.phones ? phones(person.fetch) : null;
@@ -206,12 +207,25 @@ function shell(state: State): void {
     }
   }
 
+  /** Show the questions as soon as there is one. */
+  function reviewNext(): void {
+    if (pill.hidden) {
+      awaited = true;
+    } else {
+      review();
+    }
+  }
+
   function count(waiting: number, news: string): void {
     pill.hidden = waiting === 0;
     pill.textContent = waiting === 1 ? "1 question waits" : `${waiting} questions wait`;
     document.title = waiting ? `(${waiting}) ${NAME}` : NAME;
     badge(waiting);
     bar.count("questions", waiting);
+    if (awaited && waiting > 0) {
+      awaited = false;
+      review();
+    }
     if (news) {
       spoken.textContent = `${pill.textContent} for your answer`;
       notify(news, () => review());

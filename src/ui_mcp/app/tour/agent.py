@@ -1,22 +1,26 @@
 """The scripted agent: an MCP client of the running server that notes whatever it does in the feed."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 import anyio
 
-from ui_mcp.app.tour.feed import Entry, Feed
+from ui_mcp.app.tour.feed import Entry, Feed, Turn
 from ui_mcp.errors import UiMcpError
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.mcp_client.parsing import text_of
 from ui_mcp.toolkit.tool import Call, ToolResult
 
 APP = "trip"
+SERVER = "ui-mcp"
+"""Where events come from that are not of an app."""
 VIEW = "viewdefs/Trip.DEFAULT.html"
 PARTS = Path(__file__).with_name("trip")
 WAIT_SECONDS = 20
+PERFORM_MS = 60_000
 _SHOWN = 400
 
 
@@ -63,12 +67,17 @@ class TourAgent:
         text = text_of(result)
         self._answered(entry, text, "failed" if result.is_error else "done")
         if result.is_error:
-            raise UiMcpError(text)
+            raise UiMcpError(reason_of(text))
         return text
 
     def _answered(self, entry: Entry, text: str, state: Literal["done", "failed"]) -> None:
         entry.result, entry.state = text[:_SHOWN], state
         self._feed.changed()
+
+    async def perform(self, *actions: JsonObject, **options: Json) -> str:
+        """Operate the page, on a busy machine too."""
+        shown = {"actions": list(actions), **options}
+        return await self.call("ui_perform", {**shown, "timeoutMs": PERFORM_MS}, shown=shown)
 
     async def say(self, text: str, *, seconds: float = 2.0) -> None:
         """Post a message to the person, and give them time to read it."""
@@ -88,29 +97,54 @@ class TourAgent:
         await self.pause(seconds)
         return answer
 
-    async def next_event(self, *names: str) -> JsonObject:
-        """Wait for an event of the app with one of these names, however long the person takes."""
-        self._feed.wait_for("app")
+    async def next_event(self, name: str, turn: Turn = "app") -> JsonObject:
+        """Wait for an event of the app or the server, however long the person takes."""
+        self._feed.wait_for(turn)
         while True:
-            events = loads(await self.call("ui_wait", {"timeout": WAIT_SECONDS}))
-            for event in events:
-                if event.get("app") == APP and event.get("event") in names:
+            for event in loads(await self.call("ui_wait", {"timeout": WAIT_SECONDS})):
+                if event.get("app") in {APP, SERVER} and event.get("event") == name:
                     self._feed.wait_for("agent")
                     return dict(event)
             self._drop_last_call()
+
+    async def event_unless_passed(self, name: str, turn: Turn) -> JsonObject | None:
+        """Wait like `next_event`; return `None` when the person would rather go on."""
+        found: list[JsonObject] = []
+        self._feed.wait_for(turn)
+
+        async def pass_on(waiting: anyio.CancelScope) -> None:
+            await self._feed.passed()
+            waiting.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pass_on, tasks.cancel_scope)
+            found.append(await self.next_event(name, turn))
+            tasks.cancel_scope.cancel()
+        if found:
+            return found[0]
+        self._drop_last_call()
+        self._feed.wait_for("agent")
+        return None
 
     def _drop_last_call(self) -> None:
         """Forget a wait that ended without an event; the next one takes its place in the feed."""
         self._feed.entries.pop()
         self._feed.changed()
 
-    def waits_for(self, turn: Literal["agent", "app", "approval"]) -> None:
+    def waits_for(self, turn: Turn) -> None:
         """Tell the page whose turn it is."""
         self._feed.wait_for(turn)
 
     async def pause(self, seconds: float) -> None:
         """Leave the person time to see what happened."""
         await anyio.sleep(seconds * self._pace)
+
+
+def reason_of(text: str) -> str:
+    """Return the first line of why a call failed, which may be in JSON; pure."""
+    with suppress(ValueError, LookupError, TypeError):  # it is in plain words
+        text = str(loads(text)["error"]["message"])
+    return text.partition("\n")[0]
 
 
 def written_by(changes: Sequence[JsonObject]) -> dict[str, str]:

@@ -9,8 +9,8 @@ import anyio
 from ui_mcp.jsontypes import JsonObject
 
 State = Literal["ready", "running", "done", "skipped", "failed"]
-Turn = Literal["agent", "app", "approval"]
-"""Whose turn it is: the agent's, or the person's, in the app or among the questions."""
+Turn = Literal["agent", "app", "point", "approval"]
+"""Whose turn it is: the agent's, or the person's, who clicks in the app, points at it, or answers in the inbox."""
 
 
 @dataclass(slots=True)
@@ -41,6 +41,7 @@ class Feed:
     entries: list[Entry] = field(default_factory=list)
     version: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
+    _passed: anyio.Event = field(default_factory=anyio.Event)
     _closed: bool = False
 
     def begin(self) -> None:
@@ -59,8 +60,17 @@ class Feed:
         self.changed()
 
     def wait_for(self, turn: Turn) -> None:
-        self.turn = turn
+        if turn != self.turn:
+            self.turn, self._passed = turn, anyio.Event()
         self.changed()
+
+    def pass_turn(self) -> None:
+        """Go on without what the person could do now."""
+        self._passed.set()
+
+    async def passed(self) -> None:
+        """Wait until the person goes on without doing it."""
+        await self._passed.wait()
 
     def end(self, state: State, error: str = "") -> None:
         self.state, self.turn, self.error = state, "agent", error

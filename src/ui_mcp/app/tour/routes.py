@@ -27,10 +27,12 @@ def tour_routes(tour: Tour) -> Routes:
                 tour.begin()
             case "start":
                 tour.start()
+            case "next":
+                tour.go_on()
             case "skip":
                 tour.skip()
             case _:
-                raise InvalidArgumentsError(f"action must be begin, start or skip, not {action!r}")
+                raise InvalidArgumentsError(f"action must be begin, start, next or skip, not {action!r}")
         return JSONResponse({"ok": True})
 
     return [

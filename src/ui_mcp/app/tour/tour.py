@@ -56,6 +56,10 @@ class Tour:
         if self.feed.state != "running":
             self._wanted.set()
 
+    def go_on(self) -> None:
+        """Leave out what the person could do now."""
+        self.feed.pass_turn()
+
     def skip(self) -> None:
         """End the run."""
         if self._current is not None:

@@ -12,7 +12,7 @@ interface Feed {
   readonly state: "ready" | "running" | "done" | "skipped" | "failed";
   readonly step: number;
   readonly steps: readonly string[];
-  readonly turn: "agent" | "app" | "approval";
+  readonly turn: "agent" | "app" | "point" | "approval";
   readonly error: string;
   readonly entries: readonly Entry[];
 }
@@ -31,23 +31,25 @@ export interface Tour {
   stop(): void;
 }
 
-const TURNS = { agent: "", app: "Your turn: choose in the app", approval: "Your turn: decide in the Inbox" } as const;
+const TURNS = { agent: "", app: "Your turn: choose in the app", point: "Your turn: point at the title", approval: "Your turn: decide in the Inbox" } as const;
 
 export function tour(fetch: Fetch, places: TourPlaces): Tour {
   const steps = make("ol.tour-steps", { "aria-label": "Steps of the tour" });
   const title = make("h2", {}, "Watch an agent work");
-  const turn = make("p.tour-turn", { role: "status" });
+  const turn = make("p.tour-says", { role: "status" });
+  const pass = button("Go on without", () => void act("next"), "tour-pass");
+  const bar = make("div.tour-turn", {}, turn, pass);
   const feed = feedView();
   const skip = button("Skip", () => void act("skip"), "tour-skip");
   const replay = button("Play again", () => void act("start"), "tour-replay");
   const end = make("div.tour-end");
   end.hidden = true;
-  const element = make("div.tour", {}, make("header.tour-head", {}, title, skip, replay, steps), feed.element, turn, end);
+  const element = make("div.tour", {}, make("header.tour-head", {}, title, skip, replay, steps), feed.element, bar, end);
   let shown: Feed | null = null;
   const state = { over: false };
   let failures = 0;
 
-  async function act(action: "begin" | "start" | "skip"): Promise<void> {
+  async function act(action: "begin" | "start" | "next" | "skip"): Promise<void> {
     await sendJson(fetch, "/tour", { action });
   }
 
@@ -60,11 +62,13 @@ export function tour(fetch: Fetch, places: TourPlaces): Tour {
     replay.hidden = running || now.state === "ready";
     steps.replaceChildren(...now.steps.map((name, at) => stepMark(name, at, now)));
     turn.textContent = running ? TURNS[now.turn] : now.error;
-    turn.classList.toggle("tour-problem", now.error !== "");
+    bar.hidden = turn.textContent === "";
+    bar.classList.toggle("tour-problem", now.error !== "");
+    pass.hidden = !running || now.turn !== "point";
     feed.show(now.entries);
     if (running && shown?.turn !== now.turn && now.turn === "approval") {
       places.questions();
-    } else if (running && shown?.turn === "approval" && now.turn === "agent") {
+    } else if (running && now.turn === "agent" && (shown?.turn === "approval" || shown?.turn === "point")) {
       places.tour();
     }
     if (!running && now.state !== "ready" && end.hidden) {

@@ -31,6 +31,17 @@ test("an approval leads to the questions, and its answer back", async () => {
   made.stop();
 });
 
+test("what the person could point at may be passed over, and the tour is shown again", async () => {
+  const shown: string[] = [];
+  const { fetch, sent } = server({ ...FEED, turn: "point" }, { ...FEED, turn: "agent" });
+  const made = tour(fetch, { tour: () => shown.push("tour"), questions: () => shown.push("questions") });
+  const pass = made.element.querySelector<HTMLElement>(".tour-pass");
+  await vi.waitFor(() => expect(shown).toEqual(["tour"]));
+  pass?.click();
+  expect([sent, pass?.hidden]).toEqual([[{ action: "next" }], true]);
+  made.stop();
+});
+
 test("the end shows how to connect one's own agent", async () => {
   const { fetch, sent } = server(FEED, { ...FEED, state: "done" });
   const made = tour(fetch, { tour: () => undefined, questions: () => undefined });
@@ -44,6 +55,6 @@ test("the end shows how to connect one's own agent", async () => {
 test("a tour that failed says why", async () => {
   const { fetch } = server({ ...FEED, state: "failed", error: "No page is open" });
   const made = tour(fetch, { tour: () => undefined, questions: () => undefined });
-  await vi.waitFor(() => expect(made.element.querySelector(".tour-turn")?.textContent).toBe("No page is open"));
+  await vi.waitFor(() => expect(made.element.querySelector(".tour-says")?.textContent).toBe("No page is open"));
   made.stop();
 });

@@ -5,7 +5,6 @@ import re
 from ui_mcp.app.tour.agent import VIEW, Step, TourAgent, before, part
 from ui_mcp.app.tour.steps.build import END_OF_VIEW
 from ui_mcp.errors import NotFoundError
-from ui_mcp.jsontypes import JsonObject
 
 START_OF_APP = "if not session.reloading"
 ITEM, AMOUNT = "Pastéis de nata", "12.40"
@@ -21,14 +20,13 @@ async def run(agent: TourAgent) -> None:
     outline = await agent.call("ui_get_snapshot")
     what, amount, add = (uid_of(outline, name) for name in ("What", "Amount", "Add"))
     for uid, text in ((what, ITEM), (amount, AMOUNT)):
-        await agent.call("ui_perform", {"actions": [{"type": "hover", "target": uid}]})
+        await agent.perform({"type": "hover", "target": uid})
         await agent.pause(0.7)
-        await agent.call("ui_perform", {"actions": [{"type": "setText", "target": uid, "text": text}]})
+        await agent.perform({"type": "setText", "target": uid, "text": text})
         await agent.pause(0.5)
-    await agent.call("ui_perform", {"actions": [{"type": "hover", "target": add}]})
+    await agent.perform({"type": "hover", "target": add})
     await agent.pause(0.7)
-    click: JsonObject = {"actions": [{"type": "click", "target": add}], "observe": "diff"}
-    change = await agent.call("ui_perform", click)
+    change = await agent.perform({"type": "click", "target": add}, observe="diff")
     await agent.pause(0.8)
     await agent.say(f"I saw it: {what_changed(change)}.")
 
