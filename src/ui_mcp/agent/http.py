@@ -198,7 +198,7 @@ async def frames_of(conversation: Watched, seen: int) -> AsyncIterator[JsonObjec
 
 
 def _known_state(conversation: Watched, told: RunState) -> RunState:
-    """Correct what the items alone tell: a message nobody has taken waits, and an agent may take it later."""
+    """Correct what the items alone tell: a message that no agent has taken waits, and an agent may take it later."""
     if told in {"idle", "running"}:
         now = conversation.run_state
         return now if now in {"idle", "running"} else told
