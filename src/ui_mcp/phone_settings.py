@@ -57,7 +57,7 @@ class PhoneSettings(Section):
         if self.url and (not is_origin or parts.query or parts.fragment):
             raise ConfigError(
                 f"phone.url {self.url!r} is no HTTPS address of a whole site\n"
-                "Phones need HTTPS: write the address of a tunnel, such as https://machine.tailnet.ts.net"
+                "Phones need HTTPS: write the address of a tunnel, such as https://machine.tailnet.ts.net."
             )
         if bool(self.certificate) != bool(self.key):
             raise ConfigError("phone.certificate and phone.key belong together\nSet both, or neither.")

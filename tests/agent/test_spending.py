@@ -10,12 +10,11 @@ from agent.test_loop import ToolContext, post
 from agent.test_orchestrator import People
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal_store import JournalStore
-from ui_mcp.agent.journal_writer import JournalWriter
+from ui_mcp.agent.journal_writer import JournalWriter, Spending
 from ui_mcp.agent.live import LiveAnswer
 from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.model import ModelEvent, ModelRequest, ReasoningDelta, Stop, TextDelta, Usage
 from ui_mcp.agent.sampler import Deltas
-from ui_mcp.agent.spending import Spending
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.functions import FunctionToolset
 

@@ -116,9 +116,12 @@ def targets(url: str) -> Any:
 
 @together("run", *blocks("docs/agent.md", "yaml"))
 def test_the_scripted_model_asks_an_api_and_tells_what_it_said(
-    given: tuple[Block], terminal: Terminal, service: str
+    given: tuple[Block, Block], terminal: Terminal, service: str
 ) -> None:
-    write(given[0].code, terminal, more=f"targets: [{{name: weather, base_url: '{service}'}}]\n")
+    prices, scripted = given
+    write(prices.code, terminal)
+    assert "prices" not in terminal.run("nlui check || true")
+    write(scripted.code, terminal, more=f"targets: [{{name: weather, base_url: '{service}'}}]\n")
     with terminal.going("ui-mcp agent"), terminal.following("ui-mcp chat follow") as following:
         terminal.run("ui-mcp chat post 'What is the weather in Paris?'")
         assert following.stdout is not None

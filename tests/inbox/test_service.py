@@ -113,7 +113,7 @@ async def test_a_question_whose_asker_has_gone_is_withdrawn(tmp_path: Path) -> N
     async with opened(place) as inbox:
         own = await inbox.ask(permission(inbox, held=True))
         waiting, (gone,) = await inbox.pending(), await inbox.history()
-        with pytest.raises(AlreadyDecidedError, match="Nobody waits"):
+        with pytest.raises(AlreadyDecidedError, match="Nobody is waiting"):
             await inbox.answer(gone.id, ALLOW)
 
     assert (waiting, gone.status) == ([own], "withdrawn")

@@ -75,7 +75,7 @@ def require_packages() -> None:
         ConfigError: one is missing.
     """
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        raise ConfigError(f"phone.url needs {' and '.join(missing)}\nInstall ui-mcp with its extra: ui-mcp[phone]")
+        raise ConfigError(f"phone.url needs {' and '.join(missing)}\nInstall it with its extra, as ui-mcp[phone].")
 
 
 @asynccontextmanager

@@ -22,9 +22,8 @@ from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approva
 from ui_mcp.gateway.config.agreement import NamedFile, approvals_url, named_file
 from ui_mcp.gateway.sign_in_pages import SignInPages
 from ui_mcp.gateway.sign_ins import SignIns
-from ui_mcp.inbox.asked import SOURCE, answer_json
 from ui_mcp.inbox.http import InboxBridge
-from ui_mcp.inbox.model import Question
+from ui_mcp.inbox.model import ASKED, Question, answer_json
 from ui_mcp.inbox.service import OpenInbox, answer_files, inbox_opener, inbox_url
 from ui_mcp.log import logger
 from ui_mcp.ui.http.chat_routes import has_session_cookie, principal_of_token
@@ -162,7 +161,7 @@ def person_inbox(host: UiServer) -> InboxBridge:
 
 def _push_answer(host: UiServer, question: Question) -> None:
     """Push the answer as an event to the agent that asked by `ui_ask`; other askers wait by themselves."""
-    if question.source == SOURCE:
+    if question.source == ASKED:
         # Without a session no agent waits for events; the answer is kept under its id.
         with suppress(LifecycleError, NotFoundError):
             event = system_event("question_answered", answer_json(question))

@@ -159,3 +159,38 @@ def _is_file(value: Json) -> bool:
     except ValueError:
         return False
     return True
+
+
+ASKED = "ui_ask"
+"""The source of questions that agents ask with the tool of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of `ui_ask`."""
+
+    text: str
+    choices: list[str] | None = None
+    multiple: bool = False
+    file: bool = False
+
+    def field(self, number: int) -> Field:
+        """Return the part of the form that asks this."""
+        options = tuple(Option(one, one) for one in self.choices or ())
+        kind: FieldKind = "file" if self.file else "text"
+        if options:
+            kind = "choices" if self.multiple else "choice"
+        # A person whose answer is missing from the choices would otherwise have to pick a wrong one.
+        return Field(str(number), self.text, kind, options, other=bool(options))
+
+
+def answer_json(question: Question) -> JsonObject:
+    """Return a question of `ui_ask` as the agent sees it; answers stand in the order of the questions."""
+    shown: JsonObject = {"id": question.id, "status": question.status}
+    said = question.answer or {}
+    if question.status == "answered":
+        values: JsonObject = said.get("values", {})
+        shown["answers"] = [values.get(one["name"]) for one in question.body["fields"]]
+    if reason := said.get("reason"):
+        shown["reason"] = reason
+    return shown

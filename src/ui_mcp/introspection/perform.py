@@ -13,11 +13,10 @@ from ui_mcp.introspection import budget
 from ui_mcp.introspection.arguments import Action, ActionNode, Request, Selector
 from ui_mcp.introspection.contract import CaptureRequest, error_json, tokens
 from ui_mcp.introspection.diff import compare
-from ui_mcp.introspection.expectation import Expectation
 from ui_mcp.introspection.outline import cut, row_uids
 from ui_mcp.introspection.recording.recorded_target import noting
 from ui_mcp.introspection.recording.recorder import VARIABLE
-from ui_mcp.introspection.selectors import chosen
+from ui_mcp.introspection.selectors import Expectation, chosen
 from ui_mcp.introspection.target import Target, until
 from ui_mcp.introspection.tree import Capture
 from ui_mcp.jsontypes import Json, JsonObject, dumps

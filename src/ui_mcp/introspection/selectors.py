@@ -1,17 +1,20 @@
-"""Finds the nodes that a selector matches; regular expressions run with a time limit."""
+"""Finds the nodes that a selector matches, and tells whether they are what a scenario expects."""
 
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import anyio
 
 from ui_mcp.errors import UiArgumentError
+from ui_mcp.fields import Before, Limit
 from ui_mcp.introspection import snapshot_json
-from ui_mcp.introspection.arguments import Predicate, Selector
+from ui_mcp.introspection.arguments import Predicate, Request, Selector
 from ui_mcp.introspection.outline import cut, rows_are_nodes
 from ui_mcp.introspection.tree import Node
-from ui_mcp.jsontypes import JsonObject, dumps, loads
+from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 
 
 def matching(nodes: Sequence[Node], selector: Selector, regex_hits: frozenset[str] = frozenset()) -> list[Node]:
@@ -235,3 +238,31 @@ async def found_in(pattern: str, texts: Sequence[str]) -> frozenset[str]:
         if done.returncode == 0:
             return frozenset(loads(done.stdout))
     raise UiArgumentError(f"The regular expression {pattern!r} takes longer than {SECONDS * 1000:.0f} ms\nSimplify it.")
+
+
+def _as_selector(value: Json) -> Json:
+    return {"text": value} if isinstance(value, str) else value
+
+
+AnySelector = Annotated[Selector, Before(_as_selector)]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation(Request):
+    """What must be there, within a few seconds."""
+
+    selector: Annotated[AnySelector, "css, text and predicate, or a bare text."]
+    text: Annotated[str | None, "Text that one of the matches must contain."] = None
+    count: Annotated[int | None, "How many matches there must be; 0 = none. Default: at least one.", Limit(ge=0)] = None
+
+    def holds(self, found: Sequence[Node]) -> bool:
+        """Return whether these matches are what was expected; what is hidden does not count."""
+        found = [node for node in found if is_visible(node)]
+        if self.text is not None:
+            wanted = self.text.casefold()
+            found = [node for node in found if any(wanted in text.casefold() for text in _all_texts(node))]
+        return bool(found) if self.count is None else len(found) == self.count
+
+
+def _all_texts(node: Node) -> list[str]:
+    return [text for part in (node, *parts_of(node)) for text in texts_of(part)]

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -21,10 +22,12 @@ from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backend import Browser, BrowserRequest, MarkedView, Pointable, ScreenshotRequest, UiBackend
 from ui_mcp.introspection.contract import ALL, CaptureRequest, Ref
 from ui_mcp.introspection.outline import row_uids
-from ui_mcp.introspection.recording.recorder import Recorder
 from ui_mcp.introspection.selectors import found_in
 from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
+
+if TYPE_CHECKING:
+    from ui_mcp.introspection.recording.recorder import Recorder
 
 KEPT_CAPTURES = 8
 REMEMBERED_UIDS = 500_000

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
@@ -26,11 +27,13 @@ from ui_mcp.introspection.backends.chromium.launch import executable
 from ui_mcp.introspection.backends.open_page import OpenPage, PageBackend
 from ui_mcp.introspection.backends.url import open_browser
 from ui_mcp.introspection.hand_over import HandOvers
-from ui_mcp.introspection.recording.recorder import Recording
 from ui_mcp.introspection.target import Target
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.processes import pid_exists
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.introspection.recording.recorder import Recording
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 

@@ -131,14 +131,13 @@ class TaskFile:
 
 def _open_file(file: Path) -> "Database":
     # Imported with the first task: most servers never have one.
-    from ui_mcp.storage.database import open_database
-    from ui_mcp.storage.schema import Failure, Schema
+    from ui_mcp.storage import database, schema
 
-    def failed(failure: Failure, message: str, **details: object) -> UiMcpError:
+    def failed(failure: schema.Failure, message: str, **details: object) -> UiMcpError:
         return UiMcpError(message, failure=failure, **details)
 
-    schema = Schema("tasks", failed, (f"{_TABLE};",))
-    return open_database(str(file), schema, schema)
+    tables = schema.Schema("tasks", failed, (f"{_TABLE};",))
+    return database.open_database(str(file), tables, tables)
 
 
 class TaskStore:

@@ -1,4 +1,4 @@
-"""What is confirmed as saved is saved, whoever gives up waiting and whatever dies meanwhile."""
+"""What is confirmed as saved is saved, also if the caller gives up waiting or a process dies meanwhile."""
 
 import os
 import signal

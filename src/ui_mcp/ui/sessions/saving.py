@@ -76,7 +76,7 @@ class StateSaver:
             raise SessionGoneError("the worker has ended")
         point = SavePoint(self._operations, session.pages.processed())
         began = time.monotonic()
-        with CancelScope(shield=True):  # whoever waits may give up, but the worker returns each change only once
+        with CancelScope(shield=True):  # the caller may give up waiting, but the worker returns each change only once
             reply = await session.worker.worker().call(Op.CHANGES, journal.whole)
         journal.reading_seconds = time.monotonic() - began
         return journal.take(reply, point)

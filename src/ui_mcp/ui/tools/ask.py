@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ui_mcp.errors import NotFoundError
-from ui_mcp.inbox.asked import SOURCE, Asked, answer_json
-from ui_mcp.inbox.model import Question
+from ui_mcp.inbox.model import ASKED, Asked, Question, answer_json
 from ui_mcp.inbox.service import Inbox, answer_files, inbox_url, opened
 from ui_mcp.inbox.words import display_name, shortened
 from ui_mcp.jsontypes import JsonObject
@@ -43,13 +42,13 @@ async def ask(host: UiServer, args: AskArgs, call: Call) -> JsonObject:
         if args.id is not None:
             return answer_json(_own(await inbox.settled(args.id, min(args.wait, LONGEST))))
         rows = [*await inbox.pending(), *await inbox.history(LISTED)]
-        return {"questions": [{**answer_json(row), "title": row.title} for row in rows if row.source == SOURCE]}
+        return {"questions": [{**answer_json(row), "title": row.title} for row in rows if row.source == ASKED]}
 
 
 def _question(inbox: Inbox, asked: Sequence[Asked], agent: str) -> Question:
     fields = [one.field(number).to_json() for number, one in enumerate(asked, 1)]
     title = f"{agent} asks: {shortened(asked[0].text)}" if len(fields) == 1 else f"{agent} has {len(fields)} questions"
-    return inbox.new("form", title, {"fields": fields}, source=SOURCE, agent=agent, lifetime=LIFETIME)
+    return inbox.new("form", title, {"fields": fields}, source=ASKED, agent=agent, lifetime=LIFETIME)
 
 
 def _own(question: Question) -> Question:
@@ -58,6 +57,6 @@ def _own(question: Question) -> Question:
     Raises:
         NotFoundError: it is another one, which is none of this agent's business.
     """
-    if question.source != SOURCE:
+    if question.source != ASKED:
         raise NotFoundError(f"No question {question.id}")
     return question
