@@ -32,8 +32,8 @@ class Step:
     before: Capture
     after: Capture
     settled: Capture
-    acted: str = ""
-    """Uid of the node that was acted on, whose own value needs no expectation."""
+    acted: frozenset[str] = frozenset()
+    """Uids of the nodes that this action and the next one are about: what people change is seen a moment later."""
 
     def proposals(self) -> list[JsonObject]:
         """Return the expectations that were false before the action, and true after it and later."""
@@ -71,18 +71,18 @@ def _shown(capture: Capture) -> list[Node]:
     return [node for node in capture.nodes() if not is_hidden(node)]
 
 
-def _identified(capture: Capture, acted: str) -> Iterator[JsonObject]:
+def _identified(capture: Capture, acted: frozenset[str]) -> Iterator[JsonObject]:
     """Yield what nodes say that the author gave an id, such as a status line."""
     for node in _shown(capture):
-        css = identity(node) if node.uid != acted else None
+        css = identity(node) if node.uid not in acted else None
         if css is not None and (said := node.record.get("vt") or node.record.get("l")):
             yield {"selector": {"css": css}, "text": said}
 
 
-def _values(capture: Capture, acted: str) -> Iterator[JsonObject]:
+def _values(capture: Capture, acted: frozenset[str]) -> Iterator[JsonObject]:
     """Yield the values of named fields."""
     for node in _shown(capture):
-        if node.uid != acted and node.record.get("vt") and name_of(node) in texts_of(node):
+        if node.uid not in acted and node.record.get("vt") and name_of(node) in texts_of(node):
             yield {"selector": {"text": name_of(node)}, "text": node.record["vt"]}
 
 
@@ -174,9 +174,9 @@ class Recorder:
             self._again(event)
             return
         whole = event.get("top") is not False  # a frame sees itself alone
-        if whole:
-            self._close(capture)
         node = _meant(capture, event)
+        if whole:
+            self._close(capture, node.uid if node else "")
         step = self._step(event, capture, node)
         if step is not None:
             self._add(step, _Open(capture, node.uid if node else "") if whole else None)
@@ -230,9 +230,10 @@ class Recorder:
         self._steps.append(step)
         self._open = begun
 
-    def _close(self, settled: Capture) -> None:
+    def _close(self, settled: Capture, following: str = "") -> None:
         if self._open is not None:
-            step = Step(self._open.before, self._open.after or settled, settled, self._open.acted)
+            acted = frozenset({self._open.acted, following})
+            step = Step(self._open.before, self._open.after or settled, settled, acted)
             room = max(0, MOST_STEPS - len(self._steps))
             self._steps += [{"expect": expected} for expected in step.proposals()[:room]]
             self._open = None
