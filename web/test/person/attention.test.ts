@@ -43,6 +43,12 @@ test("the icon shows how many wait, and nothing when none do", () => {
   expect(icon()).toBe("data:,");
 });
 
+test("a page without an icon stays without one", () => {
+  document.head.replaceChildren();
+  badge(3);
+  expect(document.querySelector("link")).toBeNull();
+});
+
 test("an installed page has the number on its own icon", () => {
   const set = vi.fn(() => Promise.reject(new Error("not installed")));
   const clear = vi.fn(() => Promise.resolve());
@@ -77,4 +83,20 @@ test("permission is asked for by a button, which then goes", async () => {
   buttonIn(offer, "Notify me of new questions").click();
   await vi.waitFor(() => expect(offer.hidden).toBe(true));
   expect(asked).toBe(1);
+});
+
+test("a phone gets push messages, so the button is not offered there", () => {
+  allow("default");
+  document.head.innerHTML = '<link rel="manifest" href="/manifest.webmanifest">';
+  expect(offerNotifications().hidden).toBe(true);
+  document.head.replaceChildren();
+});
+
+test("a browser that shows notifications only from a service worker is left alone", () => {
+  const refused = vi.fn(function () {
+    throw new TypeError("Illegal constructor");
+  });
+  vi.stubGlobal("Notification", Object.assign(refused, { permission: "granted" }));
+  expect(() => notify("x", () => undefined)).not.toThrow();
+  expect(refused).toHaveBeenCalledOnce();
 });

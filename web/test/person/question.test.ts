@@ -119,6 +119,21 @@ describe("a form", () => {
   });
 });
 
+test("a form without fields is confirmed", async () => {
+  const { element } = open(question({ kind: "form", body: {} }));
+  await press(element, "OK");
+  expect(sent).toEqual([["/inbox/q1/answer", { decision: "answer", values: {}, reason: null }]]);
+});
+
+test("a permission carries its reason, and needs no details", async () => {
+  const { element } = open(question({ body: {} }));
+  expect(element.querySelector("details")?.textContent).toBe("Details of {}");
+  const reason = element.querySelector<HTMLInputElement>("[aria-label=Reason]");
+  if (reason) reason.value = " too early ";
+  await press(element, "Deny");
+  expect(sent).toEqual([["/inbox/q1/answer", { decision: "deny", values: null, reason: "too early" }]]);
+});
+
 test("a card takes the focus, and no part in decisions about several", () => {
   const made = open(question());
   made.focus();
@@ -130,6 +145,6 @@ test.each([
   ["answered", { decision: "allow", reason: "fine" }, "allowed", true],
   ["expired", null, "expired", false],
 ])("a question that is %s is listed with its outcome", (status, said, words, good) => {
-  const row = answeredQuestion(question({ status, answer: said, decided_at: 1_700_000_100 }));
+  const row = answeredQuestion(question({ status, answer: said, decided_at: good ? 1_700_000_100 : null }));
   expect(row.querySelector(good ? ".questions-good" : ".questions-bad")?.textContent).toBe(words);
 });
