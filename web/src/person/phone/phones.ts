@@ -48,19 +48,22 @@ export function phones(fetch: Fetch): Phones {
   let known: ReadonlySet<string> | null = null;
   let timer = 0;
   let until = 0;
+  let stopped = false;
 
-  async function refresh(): Promise<void> {
+  /** Read the list; with `again`, an error of the last reading is over when this one succeeds. */
+  async function refresh(again = false): Promise<void> {
     clearTimeout(timer);
     try {
       show(await readJson<Listing>(fetch, "/phones"));
+      problem.textContent = again ? "" : problem.textContent;
     } catch (error) {
       problem.textContent = reasonOf(error);
     }
-    if (!pairing.hidden) {
+    if (!pairing.hidden && !stopped) {
       if (Date.now() > until) {
         end("That code is too old now.");
       } else {
-        timer = window.setTimeout(() => void refresh(), POLL_MS);
+        timer = window.setTimeout(() => void refresh(true), POLL_MS);
       }
     }
   }
@@ -126,5 +129,9 @@ export function phones(fetch: Fetch): Phones {
       void refresh();
     }
   });
-  return { element, stop: () => clearTimeout(timer) };
+  function stop(): void {
+    stopped = true;
+    clearTimeout(timer);
+  }
+  return { element, stop };
 }

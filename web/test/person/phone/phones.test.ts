@@ -168,3 +168,20 @@ describe("removing a phone", () => {
     expect([textOf("[role=alert]"), sent.slice(1)]).toEqual(["There is no such phone.", ["POST /phones/p1/revoke", "GET /phones"]]);
   });
 });
+
+test("an error of one reading is gone after the next, and nothing is read after the end", async () => {
+  await unfold();
+  await press("Pair a phone");
+  refusal = new RequestError(500, "error", "Busy.");
+  await wait(2000);
+  expect(textOf(".phone-problem")).toBe("Busy.");
+  refusal = null;
+  await wait(2000);
+  expect(textOf(".phone-problem")).toBe("");
+  const last = wait(2000);
+  shown.stop();
+  await last;
+  const count = sent.length;
+  await wait(10_000);
+  expect(sent.length).toBe(count);
+});
