@@ -296,7 +296,7 @@ async def test_a_backup_replaces_no_file_and_only_backups_are_restored(store: Ch
     with pytest.raises(ChatError, match="exists"):
         await store.backup(str(taken))
     for path in (strange, tmp_path / "missing"):
-        with pytest.raises(ChatError, match="no backup"):
+        with pytest.raises(ChatError, match="not a backup"):
             await store.restore(str(path))
     await store.append(Post("default", "user", "human", (Draft("still works"),)))
 

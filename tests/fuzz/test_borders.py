@@ -20,5 +20,5 @@ def test_no_case_ends_the_border_or_its_neighbour(border: Border, tmp_path: Path
     assert ran[border.name] - before >= border.share * 0.9  # a strategy may run out of cases that differ
 
 
-def test_a_short_run_has_about_five_thousand_cases() -> None:
-    assert 4500 <= sum(border.share for border in BORDERS) <= 5500
+def test_a_short_run_has_at_most_six_thousand_cases() -> None:
+    assert 4500 <= sum(border.share for border in BORDERS) <= 6000

@@ -117,7 +117,7 @@ async def test_bytecode_of_another_account_is_left_out(exported: Exported, tmp_p
 
 async def test_anything_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no archive")
-    with pytest.raises(InvalidArgumentsError, match="no session file"):
+    with pytest.raises(InvalidArgumentsError, match="not a session file"):
         read(tmp_path / "text")
     workspace = make_workspace(tmp_path / "empty")
     database = database_of(workspace)
@@ -162,5 +162,5 @@ def test_what_cannot_be_unpacked_is_refused(tmp_path: Path) -> None:
     marked[6] |= 1  # encrypted, in the local header and in the directory
     marked[marked.index(b"PK\x01\x02") + 8] |= 1
     (tmp_path / "locked").write_bytes(marked)
-    with pytest.raises(InvalidArgumentsError, match="no session file"):
+    with pytest.raises(InvalidArgumentsError, match="not a session file"):
         read(tmp_path / "locked")
