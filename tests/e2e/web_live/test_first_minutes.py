@@ -32,7 +32,7 @@ def demo(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 @pytest.mark.covers("UI-CLI-13")
 def test_the_file_the_readme_names_changes_the_page_that_is_shown(demo: tuple[str, Path], page: Page) -> None:
     url, base = demo
-    named = re.search(r"change the heading in\s+`(\S+\.html)`", README)
+    named = re.search(r"Change the heading in its\s+`(\S+\.html)`", README)
     assert named
     page.goto(url)
     expect(page.get_by_role("heading", name="Shop dashboard")).to_be_visible()
