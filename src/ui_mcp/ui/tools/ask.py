@@ -40,7 +40,8 @@ async def ask(host: UiServer, args: AskArgs, call: Call) -> JsonObject:
             asked = await inbox.ask(_question(inbox, args.questions, display_name(call.caller_name)))
             return answer_json(await inbox.settled(asked.id, min(args.wait, LONGEST)))
         if args.id is not None:
-            return answer_json(_own(await inbox.settled(args.id, min(args.wait, LONGEST))))
+            found = _own(await inbox.get(args.id))
+            return answer_json(await inbox.settled(found.id, min(args.wait, LONGEST)))
         rows = [*await inbox.pending(), *await inbox.history(LISTED)]
         return {"questions": [{**answer_json(row), "title": row.title} for row in rows if row.source == ASKED]}
 
