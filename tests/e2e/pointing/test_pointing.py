@@ -68,6 +68,7 @@ async def test_the_keyboard_alone_points_and_escape_cancels(browser: Browser, se
     await page.keyboard.press("Escape")
     await expect(page.get_by_text("Esc cancels")).to_be_hidden()
     await page.get_by_role("button", name="Point").press("Enter")
+    await expect(page.get_by_text("Esc cancels")).to_be_visible()
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await expect(page.get_by_label("What should change here?")).to_be_focused()

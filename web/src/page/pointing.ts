@@ -41,7 +41,10 @@ export function offerPointing(parent: Window = window.parent): () => void {
       const { source, data } = event as MessageEvent<{ readonly type?: unknown; readonly on?: unknown } | null>;
       if (source === parent && data?.type === "ui-point") {
         stop();
-        ring = data.on === true ? newRing() : null;
+        if (data.on === true) {
+          ring = newRing();
+          tell({ type: "ui-point-ready" }); // only now are keys and clicks the person's answer
+        }
       }
     }],
     ["pointermove", (event) => moveRing(ring, elementOf(event))],

@@ -25,9 +25,9 @@ test("Enter points at the focused element once the parent has asked", () => {
   ask(true);
   button.focus();
   button.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
-  expect([globalThis.uiPointed, parent.postMessage.mock.calls[0]]).toMatchObject([
+  expect([globalThis.uiPointed, parent.postMessage.mock.calls]).toMatchObject([
     { element: button, viewdef: "Tea.DEFAULT" },
-    [{ type: "ui-pointed", box: { width: 0 } }, "*"],
+    [[{ type: "ui-point-ready" }, "*"], [{ type: "ui-pointed", box: { width: 0 } }, "*"]],
   ]);
 });
 
@@ -38,7 +38,7 @@ test("Escape cancels, and afterwards keys are the app's again", () => {
   ask(true);
   button.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
   button.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
-  expect([parent.postMessage.mock.calls, typed.mock.calls.length]).toEqual([[[{ type: "ui-point-cancelled" }, "*"]], 1]);
+  expect([parent.postMessage.mock.calls, typed.mock.calls.length]).toEqual([[[{ type: "ui-point-ready" }, "*"], [{ type: "ui-point-cancelled" }, "*"]], 1]);
 });
 
 test("a click that a script makes points at nothing and reaches the app", () => {

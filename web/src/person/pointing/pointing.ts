@@ -25,7 +25,7 @@ const GAP = 10;
 
 export function pointing(frame: HTMLIFrameElement, origin: () => string, fetch: Fetch, show: () => void): Pointing {
   let card: HTMLElement | null = null;
-  const toggle = button("Point", () => ask(toggle.getAttribute("aria-pressed") !== "true"), "person-point");
+  const toggle = button("Point", () => ask(!isAsking()), "person-point");
   toggle.title = "Point at something in the app and say what should change (or Alt-click it)";
   toggle.setAttribute("aria-pressed", "false");
   const hint = make("p.point-hint", { role: "status" });
@@ -36,17 +36,20 @@ export function pointing(frame: HTMLIFrameElement, origin: () => string, fetch: 
     frame.contentWindow?.postMessage({ type: "ui-point", on }, origin());
     if (on) {
       show();
-      frame.focus();
     }
   }
 
   function pressed(on: boolean): void {
     toggle.setAttribute("aria-pressed", String(on));
-    hint.textContent = HINT;
-    if (on) {
+    hint.remove();
+  }
+
+  /** The app takes keys and clicks as an answer from now on; before, they would have operated it. */
+  function ready(): void {
+    if (isAsking() && !hint.isConnected) {
+      hint.textContent = HINT;
       document.body.append(hint);
-    } else {
-      hint.remove();
+      frame.focus();
     }
   }
 
@@ -60,7 +63,9 @@ export function pointing(frame: HTMLIFrameElement, origin: () => string, fetch: 
     if (source !== frame.contentWindow || from !== origin()) {
       return;
     }
-    if (said?.type === "ui-point-cancelled") {
+    if (said?.type === "ui-point-ready") {
+      ready();
+    } else if (said?.type === "ui-point-cancelled") {
       ask(false);
       toggle.focus();
     } else if (said?.type === "ui-pointed" && typeof said.page === "string" && isBox(said.box) && isUsed()) {
@@ -74,12 +79,14 @@ export function pointing(frame: HTMLIFrameElement, origin: () => string, fetch: 
     }
   };
 
+  const isAsking = (): boolean => toggle.getAttribute("aria-pressed") === "true";
+
   /** An app may claim anything at any time; a card appears only for a person who has asked for it or is using the app. */
   const isUsed = (): boolean =>
-    toggle.getAttribute("aria-pressed") === "true" || (document.activeElement === frame && navigator.userActivation.isActive);
+    isAsking() || (document.activeElement === frame && navigator.userActivation.isActive);
 
   const escape = (event: KeyboardEvent): void => {
-    if (event.key === "Escape" && toggle.getAttribute("aria-pressed") === "true") {
+    if (event.key === "Escape" && isAsking()) {
       ask(false);
     }
   };

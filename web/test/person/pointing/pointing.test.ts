@@ -72,3 +72,14 @@ test("the button pressed again, and Escape, end the request", () => {
   document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   expect(said.mock.calls.map(([message]) => (message as { on: boolean }).on)).toEqual([true, false, true, false]);
 });
+
+test("keys are explained and go to the app only when it is ready for them", () => {
+  const ready = (): boolean => dispatchEvent(new MessageEvent("message", { source: app as unknown as Window, origin: ORIGIN, data: { type: "ui-point-ready" } }));
+  const state = (): unknown[] => [document.querySelector(".point-hint") !== null, document.activeElement === frame];
+  ready();
+  open.button.focus();
+  open.button.click();
+  const before = state();
+  ready();
+  expect([before, state()]).toEqual([[false, false], [true, true]]);
+});
