@@ -1,7 +1,7 @@
 """The scripts against the server they were written for."""
 
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from subprocess import DEVNULL
 
@@ -21,6 +21,8 @@ Bell = session:prototype("Bell", { rings = 0 })
 function Bell:ring() self.rings = self.rings + 1; mcp.pushState({ app = "bell", rings = self.rings }) end
 if not session.reloading then bell = Bell:new() end
 """
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @pytest.fixture
@@ -135,9 +137,21 @@ async def until(condition: Callable[[], bool]) -> None:
         await anyio.lowlevel.checkpoint()
 
 
+@pytest.fixture
+def signals_as_in_a_terminal() -> Iterator[None]:
+    """Let no child inherit ignored signals, as those of `nohup` and of background jobs: a shell cannot trap them."""
+    ignored = [number for number in ENDING if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, lambda *_: None)  # a handler does not outlive exec, SIG_IGN does
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @pytest.mark.covers("UI-SCR-2", "UI-WAIT-13")
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("command", [("event",), ("scripts/wait-for-state.sh", "{url}", "60")])
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("end", ENDING)
 async def test_a_listener_that_is_ended_takes_no_events_with_it(
     running: Running, command: tuple[str, ...], end: signal.Signals
 ) -> None:
