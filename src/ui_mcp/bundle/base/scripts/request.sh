@@ -54,16 +54,15 @@ sys.stdout.buffer.write(answer.read() + b"\n%d\n" % answer.status)
 }
 
 # answer_to URL TOKEN_FILE FILE: get, into FILE; meanwhile a signal runs the caller's trap at once.
-request=""
 answer_to() {
   ask GET "$1" "$2" >"$3" &
-  request=$!
-  echo "$request" >"$3.pid"
-  wait "$request"
+  echo "$!" >"$3.pid"
+  wait "$!"
 }
 
 # End the request that waits, so that its events stay with the server, and print those that have arrived in FILE.
 end_request() {
+  request=${!:-} # known from the start: a signal may come before a variable of answer_to is set
   if [ -n "$request" ]; then
     kill "$request" 2>/dev/null || true
     wait "$request" 2>/dev/null || true
