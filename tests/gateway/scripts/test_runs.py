@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from gateway.conftest import Recorded, Recorder, Reply, json_reply
 from gateway.gateways import gateway
-from ui_mcp.gateway.approvals.model import Answer
+from ui_mcp.gateway.approvals.model import Answer, Approval
 from ui_mcp.gateway.approvals.service import Decision
 from ui_mcp.gateway.scripts.store import ScriptStore, Step
 from ui_mcp.gateway.service import GatewayService
@@ -92,12 +93,16 @@ async def test_a_failed_call_can_be_caught(tmp_path: Path, recorder: Recorder) -
 @pytest.mark.covers("GW-RUN-2")
 async def test_a_call_that_changes_something_waits_for_the_person(tmp_path: Path, recorder: Recorder) -> None:
     async with gateway(tmp_path, recorder) as found:
-        asked = await run(found, "return call('shop__deleteThing', {id = 7})", wait_s=0.5)
+        tools = GatewayToolset(found)
+        started = await run(found, "return call('shop__deleteThing', {id = 7})", wait_s=0.1)
+        await _pending(found)
+        asked = await tools.call("nlui__run", {"run_id": started["run_id"], "wait_s": 0}, Call())
         await _decide_all(found, "approve")
-        result = await GatewayToolset(found).call("nlui__run", {"run_id": asked["run_id"], "wait_s": PATIENCE}, Call())
+        result = await tools.call("nlui__run", {"run_id": started["run_id"], "wait_s": PATIENCE}, Call())
 
-    assert asked["status"] == "awaiting_approval"
-    assert [waiting["tool"] for waiting in asked["waiting_for"]] == ["shop__deleteThing"]
+    assert asked.structured is not None
+    assert asked.structured["status"] == "awaiting_approval"
+    assert [waiting["tool"] for waiting in asked.structured["waiting_for"]] == ["shop__deleteThing"]
     assert result.structured is not None
     assert result.structured["status"] == "done"
     assert [request.line.split(" ")[0] for request in recorder.requests] == ["DELETE"]
@@ -123,8 +128,8 @@ async def test_a_denial_is_an_error_of_the_call_or_ends_the_script(
 @pytest.mark.covers("GW-RUN-2")
 async def test_a_script_asks_the_person_and_gets_the_answer(tmp_path: Path, recorder: Recorder) -> None:
     async with gateway(tmp_path, recorder) as found:
-        asked = await run(found, "return ask('Which colour?').answer", wait_s=0.5)
-        (row,) = await found.approvals.pending()
+        asked = await run(found, "return ask('Which colour?').answer", wait_s=0)
+        (row,) = await _pending(found)
         edited = {**row.arguments, "answer": "green"}
         await found.approvals.decide(row.id, Decision("approve_with_edit", row.digest, "me", arguments=edited))
         ended = await (await found.scripts()).outcome(asked["run_id"], "local", PATIENCE)
@@ -244,11 +249,16 @@ async def test_code_mode_lists_three_tools_and_search_gives_signatures(tmp_path:
     assert result.structured["tools"][0].startswith('call("shop__deleteThing", {id: int})')
 
 
-async def _decide_all(found: GatewayService, decision: Answer) -> None:
+async def _pending(found: GatewayService) -> Sequence[Approval]:
+    """Wait until the script asks: on a busy machine it may start later than `wait_s`."""
     with anyio.fail_after(PATIENCE):
         while not (rows := await found.approvals.pending()):
             await anyio.sleep(0.01)
-    for row in rows:
+    return rows
+
+
+async def _decide_all(found: GatewayService, decision: Answer) -> None:
+    for row in await _pending(found):
         await found.approvals.decide(row.id, Decision(decision, row.digest, "me"))
 
 
