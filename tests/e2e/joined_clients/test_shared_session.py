@@ -137,6 +137,8 @@ async def test_page_state_events_chat_and_approvals_come_back_when_the_server_is
                 while "unsaved" in await second.call("ui_status"):
                     pass
                 kill_server(tmp_path / ".claude/ui")
+                # What is sent to a server while it dies is lost; what is done from here on waits for the next one.
+                await page.wait_for_selector("html.ui-disconnected", state="attached")
 
                 await page.click("#add")  # without a reload
                 await expect(page.locator("#count")).to_have_text("2")
