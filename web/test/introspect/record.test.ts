@@ -30,7 +30,7 @@ function happens(type: string, element: Element, more: Record<string, unknown> =
   listeners.get(type)?.({ type, isTrusted: true, composedPath: () => [element], ...more } as unknown as Event);
 }
 
-/** What was told, without what the page showed. */
+/** What was reported, without what the page showed. */
 function steps(): Partial<Noticed>[] {
   const shown = new Set(["capture", "chain", "to", "top"]);
   return told.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => !shown.has(key))));
