@@ -39,22 +39,31 @@ def run_setup(options: argparse.Namespace) -> int:
         return 1
     base = base_dir(project, hosts, options.dir)
     steps = [_step(host, project, base, remove=options.remove) for host in hosts]
+    written = _written(steps, project, options)
+    if written is None:
+        return 1
+    if written and not options.remove:
+        # Hosts that are given no directory find `.ui` once it exists.
+        (project / base).mkdir(parents=True, exist_ok=True)
+    if not options.dry_run and not options.remove:
+        _report(steps, project)
+    return 1 if any(step.refusal for step in steps) else 0
+
+
+def _written(steps: Sequence[Step], project: Path, options: argparse.Namespace) -> bool | None:
+    """Show what will change, and write it; None if the person does not agree, False if there is nothing to write."""
     for step in steps:
         _show(step, project)
     changes = [step.change for step in steps if step.change and not step.change.is_none]
     if options.dry_run:
         print("\nNothing was written (--dry-run).")
-    elif changes:
-        if not options.yes and not _agreed(len(changes)):
-            print("Nothing was written.")
-            return 1
+        return False
+    if changes and not options.yes and not _agreed(len(changes)):
+        print("Nothing was written.")
+        return None
+    if changes:
         _write(changes, project)
-        if not options.remove:
-            # Hosts that are given no directory find `.ui` once it exists.
-            (project / base).mkdir(parents=True, exist_ok=True)
-    if not options.dry_run and not options.remove:
-        _report(steps, project)
-    return 1 if any(step.refusal for step in steps) else 0
+    return bool(changes)
 
 
 def _run_hooks(options: argparse.Namespace, hosts: Sequence[Host], project: Path) -> int:
@@ -67,22 +76,15 @@ def _run_hooks(options: argparse.Namespace, hosts: Sequence[Host], project: Path
         print("No host with permission hooks was found.\nName one: ui-mcp setup --hooks " + "|".join(HOOKS))
         return 1
     steps = [_hook_step(host, project, remove=options.remove) for host in able]
-    for step in steps:
-        _show(step, project)
-    changes = [step.change for step in steps if step.change and not step.change.is_none]
-    if options.dry_run:
-        print("\nNothing was written (--dry-run).")
-    elif changes:
-        if not options.yes and not _agreed(len(changes)):
-            print("Nothing was written.")
-            return 1
-        _write(changes, project)
-        if not options.remove:
-            print(
-                "\nWhat is left to do:",
-                *(f"  {step.host.title}: {HOOKS[step.host.name].note}" for step in steps),
-                sep="\n",
-            )
+    written = _written(steps, project, options)
+    if written is None:
+        return 1
+    if written and not options.remove:
+        print(
+            "\nWhat is left to do:",
+            *(f"  {step.host.title}: {HOOKS[step.host.name].note}" for step in steps),
+            sep="\n",
+        )
     return 1 if any(step.refusal for step in steps) else 0
 
 
