@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from ui_mcp.gateway.service import GatewayService
     from ui_mcp.gateway.sign_ins import SignIns
     from ui_mcp.gateway.toolset import GatewayToolset
+    from ui_mcp.inbox.elicitation import asking_in
+    from ui_mcp.inbox.service import inbox_url
+    from ui_mcp.inbox.service import opened as opened_inbox
 else:
+    asking_in = lazy("ui_mcp.inbox.elicitation:asking_in")
+    inbox_url = lazy("ui_mcp.inbox.service:inbox_url")
+    opened_inbox = lazy("ui_mcp.inbox.service:opened")
     load_agreed = lazy("ui_mcp.gateway.config.agreed_files:load_agreed")
     GatewayOptions = lazy("ui_mcp.gateway.config.configuration:GatewayOptions")
     open_gateway = lazy("ui_mcp.gateway.runner:open_gateway")
@@ -87,11 +93,20 @@ class MountedGateway:
 
         options = GatewayOptions(file, load=partial(load_agreed, project=project))
         async with open_gateway(
-            options, mode="host", announcements=self._announcements, answered_at=self._person_url
+            options,
+            mode="host",
+            announcements=self._announcements,
+            answered_at=self._person_url,
+            ask_person=self._ask_person,
         ) as gateway:
             self._services[file] = gateway
             task_status.started(GatewayToolset(gateway))
             await anyio.sleep_forever()
+
+    async def _ask_person(self, server: str, agent: str, params: JsonObject) -> JsonObject:
+        configured = self._host.configured()
+        place = inbox_url(configured.config, configured.workspace)
+        return await asking_in(partial(opened_inbox, place))(server, agent, params)
 
     def _person_url(self) -> str:
         state = self._host.state

@@ -22,7 +22,7 @@ from ui_mcp.gateway.approvals.http import ApprovalBridge, OpenApprovals, approva
 from ui_mcp.gateway.config.agreement import NamedFile, approvals_url, named_file
 from ui_mcp.gateway.sign_in_pages import SignInPages
 from ui_mcp.gateway.sign_ins import SignIns
-from ui_mcp.inbox.http import InboxBridge
+from ui_mcp.inbox.http import InboxBridge, by_person
 from ui_mcp.inbox.model import ASKED, Question, answer_json
 from ui_mcp.inbox.service import OpenInbox, answer_files, inbox_opener, inbox_url
 from ui_mcp.log import logger
@@ -152,11 +152,7 @@ def inboxes(host: UiServer) -> Sequence[OpenInbox]:
 
 def person_inbox(host: UiServer) -> InboxBridge:
     """Return the inbox of the person's listener, where the person answers."""
-
-    async def may(request: Request) -> bool:
-        return is_person(request)
-
-    return InboxBridge(inboxes(host), may, lambda question: _push_answer(host, question))
+    return InboxBridge(inboxes(host), by_person, lambda question: _push_answer(host, question))
 
 
 def _push_answer(host: UiServer, question: Question) -> None:

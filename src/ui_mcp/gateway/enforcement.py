@@ -3,7 +3,9 @@
 import secrets
 import time
 from dataclasses import replace
+from functools import partial
 from hmac import compare_digest
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -26,6 +28,9 @@ from ui_mcp.gateway.sanitize import MAX_FOREIGN_DEPTH, SecretMasker, require_jso
 from ui_mcp.gateway.source import ChangedError, Entry, Permit
 from ui_mcp.jsontypes import Json, JsonObject, dumps, is_deeper
 from ui_mcp.toolkit.tool import Call, Relayed, TaskHandle, Text, ToolResult, structured_result, text_result
+
+if TYPE_CHECKING:
+    from ui_mcp.inbox.elicitation import AskPerson
 
 DENIED_ABORT = (-32950, "policy_denied")
 DENIED_CONTINUE = (-32951, "policy_denied_continue")
@@ -369,11 +374,17 @@ class PolicyEnforcer:
             return await self._catalog.call(entry.name, arguments, call, permit)
         # The output of a mounted server is untrusted: it is labelled, and its nesting is limited.
         labelled = label_call(call, entry.source)
+        if self._settings.ask_person is not None:
+            labelled = replace(labelled, ask_person=partial(self._ask_person, self._settings.ask_person, entry, call))
         result = await self._catalog.call(entry.name, arguments, labelled, permit)
         blocks = [part.block for part in result.content if isinstance(part, Relayed)]
         if is_deeper([result.structured, result.meta, blocks], MAX_FOREIGN_DEPTH):
             raise UpstreamError(f"{entry.source} answered {entry.name} with JSON that is nested too deeply")
         return label_result(result, entry.source)
+
+    async def _ask_person(self, ask: "AskPerson", entry: Entry, call: Call, params: JsonObject) -> JsonObject:
+        await call.progress(0.0, None, f"{entry.source} waits for an answer in the person's inbox")
+        return await ask(entry.source, call.caller_name, params)
 
     def _entry_of(self, row: Approval) -> Entry | None:
         try:

@@ -10,18 +10,22 @@ from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.approvals.http import ApprovalPages, approvals_app
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.sign_in_pages import sign_in_routes
+from ui_mcp.inbox.http import InboxBridge, by_person
+from ui_mcp.inbox.service import inbox_opener
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.server import bind, port_of
+from ui_mcp.workspace import INBOX_FILE
 
 
 async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
-    """Serve the approvals page on a loopback port until cancelled; `opened` gets its address."""
+    """Serve approvals and the inbox on a loopback port until cancelled; `opened` gets its address."""
     listener = _person_socket(gateway)
     port = port_of(listener)
     pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker)
+    asked = InboxBridge([inbox_opener(lambda: str(gateway.context.data / INBOX_FILE))], by_person)
     async with person_listening(
-        approvals_app(port, pages, gateway.approvals, sign_in_routes(lambda: gateway.sign_ins)),
+        approvals_app(port, pages, gateway.approvals, [*sign_in_routes(lambda: gateway.sign_ins), *asked.routes()]),
         listener,
         gateway.settings.server.allowed_users,
     ):

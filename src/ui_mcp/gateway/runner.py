@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +21,22 @@ from ui_mcp.gateway.config.settings import BackendSettings, Mode
 from ui_mcp.gateway.mount_connection import Connect, Connection, MountHandlers
 from ui_mcp.gateway.service import GatewayContext, GatewayService, running_gateway
 from ui_mcp.isolation import Boundary
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger, only_errors, to_stderr
 from ui_mcp.toolkit.announcements import Announcement, Announcements, ResourceUpdated
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.trust import Agreements
+from ui_mcp.workspace import INBOX_FILE
 
 # Most gateways never open a port.
 if TYPE_CHECKING:
     from ui_mcp.gateway.listeners import serve_approvals, show_link
     from ui_mcp.gateway.mount_client import connected
+    from ui_mcp.inbox.elicitation import AskPerson, asking_in
+    from ui_mcp.inbox.service import opened as opened_inbox
 else:
+    asking_in = lazy("ui_mcp.inbox.elicitation:asking_in")
+    opened_inbox = lazy("ui_mcp.inbox.service:opened")
     connected = lazy("ui_mcp.gateway.mount_client:connected")
     serve_approvals = lazy("ui_mcp.gateway.listeners:serve_approvals")
     show_link = lazy("ui_mcp.gateway.listeners:show_link")
@@ -118,12 +125,14 @@ async def open_gateway(
     approval_timeout: ApprovalTimeout | None = None,
     waits_for_ever: str | None = None,
     answered_at: Callable[[], str] = lambda: "",
+    ask_person: "AskPerson | None" = None,
 ) -> AsyncIterator[GatewayService]:
     """Run a gateway for the length of the block.
 
     `approval_timeout` is given by programs that have their own approvals page; the gateway then opens none.
     `waits_for_ever` names the one principal whose calls wait without limit, where the approvals page is the gateway's.
     `answered_at` returns the address of the approvals page of another listener, "" while there is none.
+    `ask_person` asks in the inbox of that listener; a gateway with a page of its own asks in an inbox of its own.
     """
     to_stderr(options.verbosity)
     if options.quiet:
@@ -133,7 +142,7 @@ async def open_gateway(
         _log.warning("%s", warning)
     settings = read.settings
     data = settings.data_folder
-    page = _AnswerPage(answered_at)
+    page = _AnswerPage(answered_at, data / INBOX_FILE)
     context = GatewayContext(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
@@ -142,6 +151,8 @@ async def open_gateway(
         announcements=announcements or Announcements(),
         mode=options.mode or mode,
         where=lambda: page.url,
+        # A program with a page of its own has no place for a form unless it says so.
+        ask_person=ask_person or (page.ask if approval_timeout is None else None),
         approval_timeout=approval_timeout
         or (_approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
@@ -163,30 +174,41 @@ def _approval_timeout_for(principal: str, others: float) -> ApprovalTimeout:
 class _AnswerPage:
     """The approvals page: on another listener if there is one, else on one that opens with the first approval."""
 
-    def __init__(self, other_url: Callable[[], str]) -> None:
+    def __init__(self, other_url: Callable[[], str], inbox: Path) -> None:
         self._other_url = other_url
         self._own_url = ""
+        self._inbox = inbox
+        self._forms = False
+        self._changed = anyio.Event()
 
     @property
     def url(self) -> str:
         """The address of the page without a credential."""
         return self._other_url() or self._own_url
 
+    async def ask(self, server: str, agent: str, params: JsonObject) -> JsonObject:
+        """Ask the person what a mounted server elicits, on this page."""
+        in_inbox = asking_in(partial(opened_inbox, str(self._inbox)), self._on_form)
+        return await in_inbox(server, agent, params)
+
+    def _on_form(self) -> None:
+        self._forms = True
+        self._changed.set()
+
     async def open_when_asked(self, gateway: GatewayService) -> None:
-        """Open a listener as soon as an approval is pending and no page exists to answer it on."""
-        changed = anyio.Event()
+        """Open a listener as soon as an approval or a form is pending and no page exists to answer it on."""
 
         def on_announcement(announcement: Announcement) -> None:
             if isinstance(announcement, ResourceUpdated) and announcement.uri == "approvals://pending":
-                changed.set()
+                self._changed.set()
 
         stop = gateway.announcements.listen(on_announcement)
         try:
             while True:
-                await changed.wait()
-                changed = anyio.Event()  # before looking, so that a change meanwhile is not missed
+                await self._changed.wait()
+                self._changed = anyio.Event()  # before looking, so that a change meanwhile is not missed
                 # An approval that leaves the list changes it, too.
-                if not self._other_url() and await gateway.approvals.pending():
+                if not self._other_url() and (self._forms or await gateway.approvals.pending()):
                     break
         finally:
             stop()

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ui_mcp.gateway.search.builder import IndexBuilder
     from ui_mcp.gateway.search.index import Hit, Index
     from ui_mcp.gateway.sign_ins import SignIns
+    from ui_mcp.inbox.elicitation import AskPerson
     from ui_mcp.oauth.account import Account
     from ui_mcp.oauth.metadata import Challenge
 else:
@@ -80,6 +81,7 @@ class GatewayContext:
     approval_timeout: Callable[[Call], float | None] | None = None
     """Returns how many seconds a call waits for an answer of a person; None waits without limit."""
     where: Callable[[], str] = lambda: ""  # the address of the approvals page, "" while there is none
+    ask_person: "AskPerson | None" = None  # asks what a mounted server elicits and the caller's client cannot show
     secrets: tuple[str, ...] = ()  # values of the configuration that are masked everywhere
 
 
@@ -109,7 +111,9 @@ class GatewayService:
         self.approvals = ApprovalService(self.store, announce=self.announcements.resource_updated)
         self.proposals = Proposals(self.store, lambda rule: bound(rule, self.catalog.entries()))
         self._audit = Audit(audit_file(settings, context.data), settings.audit.level, self.masker, self._searches.note)
-        enforcement = EnforcementSettings(self.policy, settings.approvals, context.approval_timeout, context.where)
+        enforcement = EnforcementSettings(
+            self.policy, settings.approvals, context.approval_timeout, context.where, context.ask_person
+        )
         self.enforcer = PolicyEnforcer(self.catalog, self.approvals, enforcement, self._audit, self.masker)
         self.admins = frozenset(settings.admins)
         self.pins = ToolPins(context.data / "pins", self._ask_soon, self._accepted)

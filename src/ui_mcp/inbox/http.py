@@ -12,6 +12,7 @@ from ui_mcp.inbox.model import Decision, Question
 from ui_mcp.inbox.service import OpenInbox, Reply
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.validation import InvalidDataError, read_json
+from ui_mcp.webserver.person_auth import is_person
 from ui_mcp.webserver.responses import STATUSES
 
 PERSON = "human"
@@ -25,6 +26,11 @@ class AnswerBody:
     decision: Decision
     values: dict[str, Any] | None = None
     reason: str | None = None
+
+
+async def by_person(request: Request) -> bool:
+    """Return whether the person sent a request, by the listener that they are signed in to."""
+    return is_person(request)
 
 
 class InboxBridge:

@@ -43,6 +43,8 @@ class Field:
     other: bool = False
     """Whether a choice may be a text of the person's own."""
     help: str = ""
+    default: Json = None
+    """What the form shows at first."""
 
     def to_json(self) -> JsonObject:
         return {
@@ -53,6 +55,7 @@ class Field:
             "required": self.required,
             "other": self.other,
             "help": self.help,
+            "default": self.default,
         }
 
 

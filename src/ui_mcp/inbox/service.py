@@ -106,6 +106,12 @@ class Inbox:
             raise AlreadyDecidedError("Somebody else answered at the same moment")
         return settled
 
+    async def withdraw(self, question_id: str) -> None:
+        """Take a question back whose answer is of no use any more; does nothing once it is settled."""
+        question = await self._store.get(question_id)
+        if question is not None and question.status == "pending":
+            await self._store.settle(replace(question, status="withdrawn", decided_at=self._now()))
+
     async def has(self, question_id: str) -> bool:
         return await self._store.get(question_id) is not None
 

@@ -83,7 +83,8 @@ class ServerRequestHandler:
         if caller is not None and caller.ask_client is not None:
             return await caller.ask_client(method, params)
         if method == "elicitation/create":
-            return {"action": "decline"}
+            ask_person = next((call.ask_person for call in reversed(self._open.values()) if call.ask_person), None)
+            return await ask_person(params) if ask_person else {"action": "decline"}
         raise UpstreamError("No client that is calling this server can sample", rpc_code=REFUSED)
 
     async def answer_input_request(self, request: Json) -> JsonObject:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Protocol
 
@@ -75,7 +75,7 @@ class Session:
         if self.lost.is_set():
             raise UpstreamError("the server went away")
         number = next(self._ids)
-        pending = self._waiting[number] = PendingRequest(request_timeout)
+        pending = self._waiting[number] = PendingRequest(request_timeout, lambda: bool(self._answering))
         meta = {**self.envelope, "progressToken": number} if request_timeout else self.envelope
         if meta:
             params = {**params, messages.META: {**params.get(messages.META, {}), **meta}}
@@ -190,6 +190,8 @@ class Session:
                 )
             finally:
                 self._answering.pop(request_id, None)
+                for pending in self._waiting.values():
+                    pending.restart_timeout()
 
     def _revoke(self, request_id: Json) -> None:
         scope = self._answering.get(request_id) if messages.is_id(request_id) else None
@@ -211,9 +213,11 @@ class Session:
 class PendingRequest:
     """A request without a response yet; the sender awaits it, the reader of the connection wakes it."""
 
-    __slots__ = ("_future", "_loop", "_news", "_outcome", "_quiet_until", "_timeout", "_timer")
+    __slots__ = ("_future", "_is_paused", "_loop", "_news", "_outcome", "_quiet_until", "_timeout", "_timer")
 
-    def __init__(self, timeout: RequestTimeout | None) -> None:
+    def __init__(self, timeout: RequestTimeout | None, is_paused: Callable[[], bool] = lambda: False) -> None:
+        """Wait for at most `timeout`, which does not pass while `is_paused`: the server itself waits for an answer."""
+        self._is_paused = is_paused
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self._loop.create_future()
         self._news: deque[JsonObject] = deque()
@@ -237,9 +241,14 @@ class PendingRequest:
 
     def on_progress(self, params: JsonObject) -> None:
         if self._timeout is not None:
-            self._quiet_until = self._loop.time() + self._timeout.seconds
+            self.restart_timeout()
             self._news.append(params)
             self._wake()
+
+    def restart_timeout(self) -> None:
+        """Let the time without an answer begin now."""
+        if self._timeout is not None:
+            self._quiet_until = self._loop.time() + self._timeout.seconds
 
     async def result(self) -> JsonObject:
         """Wait for the response and return its result.
@@ -269,6 +278,8 @@ class PendingRequest:
 
     def _check(self) -> None:
         # Progress only moves `_quiet_until`: restarting the timer for each notification would cost more.
+        if self._is_paused():
+            self.restart_timeout()
         left = self._quiet_until - self._loop.time()
         if left > 0:
             self._timer = self._loop.call_later(left, self._check)

@@ -171,6 +171,8 @@ class Call:
     """Shows a message and a form to the client's user and returns the answer; None if the client cannot."""
     ask_client: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
     """Forwards a mounted server's request (method, parameters) to the client; None if the client takes no requests."""
+    ask_person: Callable[[JsonObject], Awaitable[JsonObject]] | None = None
+    """Asks the person elsewhere what a mounted server elicits, where the client takes no forms; None without a way."""
     subscribe: Callable[[str, bool], bool] | None = None
     """Starts or ends the notifications about a URI; returns False if there are too many. None without notifications."""
     given: InputGiven | None = None

@@ -18,6 +18,7 @@ from ui_mcp.errors import DeniedError, MountError, UpstreamError
 from ui_mcp.gateway.mcp import MountedResources, OwnResources
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
+from ui_mcp.inbox.service import Reply, opened
 from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.toolkit.announcements import ListChanged, ResourceUpdated
 from ui_mcp.toolkit.tool import Call, InputGiven, Relayed
@@ -324,6 +325,29 @@ def test_a_mounted_servers_question_reaches_the_gateways_own_client(tmp_path: Pa
         told = [loads(client.call(f"good__{tool}")["content"][0]["text"])["result"] for tool in ("elicit", "sample")]
 
     assert told == [{"action": "cancel"}, sampled]
+
+
+@pytest.mark.covers("INBOX-6", "GW-UPS-5")
+async def test_a_mounted_servers_question_waits_in_the_inbox_for_a_client_without_forms(tmp_path: Path) -> None:
+    configure(tmp_path, odd("good", timeout_s=1))
+    place, told = str(tmp_path / "data" / "inbox.db"), list[JsonObject]()
+
+    def call() -> None:
+        told.append(client.call("good__elicit"))
+
+    with NluiClient("--mcp", cwd=tmp_path) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(anyio.to_thread.run_sync, call)
+            await until(lambda: Path(place).is_file())
+            async with opened(place) as inbox:
+                with anyio.fail_after(60):
+                    while not (waiting := await inbox.pending()):
+                        await anyio.sleep(0.05)
+                await anyio.sleep(1.5)  # longer than the time limit of a call, which stands still meanwhile
+                await inbox.answer(waiting[0].id, Reply("answer", "human"))
+
+    assert waiting[0].title == "The server good asks: Sure?"
+    assert loads(told[0]["content"][0]["text"])["result"] == {"action": "accept", "content": {}}
 
 
 @pytest.mark.covers("GW-NAM-5", "GW-CFG-1")

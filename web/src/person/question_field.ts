@@ -11,6 +11,8 @@ export interface FormField {
   /** Whether the person may write an answer that is not among the options. */
   readonly other: boolean;
   readonly help: string;
+  /** What the form shows at first. */
+  readonly default?: unknown;
 }
 
 export interface ShownField {
@@ -35,10 +37,12 @@ export function formField(field: FormField, id: string): ShownField {
     case "number":
     case "integer": {
       const input = make("input.ask-input", { id, type: "number", step: field.kind === "integer" ? "1" : "any" });
+      input.value = typeof field.default === "number" ? String(field.default) : "";
       return shown(field, labelled(field, id, input), () => (input.value === "" ? null : input.valueAsNumber));
     }
     case "text": {
       const input = make("textarea.ask-input", { id, rows: "2" });
+      input.value = typeof field.default === "string" ? field.default : "";
       return shown(field, labelled(field, id, input), () => input.value.trim() || null);
     }
   }
@@ -66,6 +70,8 @@ function help(field: FormField): HTMLElement | null {
 function yesNo(field: FormField, id: string): ShownField {
   const box = (value: string): HTMLInputElement => make("input", { type: "radio", name: id, value });
   const [yes, no] = [box("yes"), box("no")];
+  yes.checked = field.default === true;
+  no.checked = field.default === false;
   const element = group(field, make("label.ask-option", {}, yes, "Yes"), make("label.ask-option", {}, no, "No"));
   return shown(field, element, () => (yes.checked ? true : no.checked ? false : null));
 }
@@ -73,6 +79,8 @@ function yesNo(field: FormField, id: string): ShownField {
 function choices(field: FormField, id: string): ShownField {
   const type = field.kind === "choice" ? "radio" : "checkbox";
   const boxes = field.options.map((option) => make("input", { type, name: id, value: option.value }));
+  const preset = Array.isArray(field.default) ? field.default : [field.default];
+  boxes.forEach((box) => (box.checked = preset.includes(box.value)));
   const options = field.options.map((option, at) => make("label.ask-option", {}, boxes[at] ?? null, plain(option.label)));
   const own = make("input.ask-input", { type: "text", "aria-label": `Another answer to: ${plain(field.label)}`, placeholder: "Your own answer" });
   const other = make("input", { type, name: id, "aria-label": "Another answer" });

@@ -73,3 +73,13 @@ test("a file is sent with its name, and refused if it is too large", async () =>
   give(new File([new Uint8Array(MAX_FILE + 1)], "big.bin"));
   await expect(made.value()).rejects.toThrow("big.bin is too large");
 });
+
+test.each([
+  [{ kind: "text", default: "a boat" }, "a boat"],
+  [{ kind: "number", default: 2.5 }, 2.5],
+  [{ kind: "yes_no", default: false }, false],
+  [{ kind: "choice", options, default: "b" }, "b"],
+  [{ kind: "choices", options, default: ["r", "b"] }, ["r", "b"]],
+] as const)("a form begins with its default: %o", (more, value) => {
+  expect(field(more).value()).toEqual(value);
+});

@@ -351,13 +351,13 @@ def _approval_bridge_failed(status: int, code: str, message: str) -> Response:
 
 
 def approvals_app(port: int, pages: ApprovalPages, approvals: ApprovalService, more: Sequence[BaseRoute] = ()) -> App:
-    """Build the app on which the person answers approvals; `more` are routes of the same page."""
+    """Build the app on which the person answers approvals; `more` are routes of the same page, with its inbox."""
     access = Access(str(port))
 
     def page(request: Request) -> Response:
         return person_html(person_page(), access.nonces)
 
-    site = PersonSite(access, page, describing(approvals), [*pages.routes(), *more, *_files()])
+    site = PersonSite(access, page, describing(approvals, inbox=True), [*pages.routes(), *more, *_files()])
     return SecurityMiddleware(person_app(site), AccessRules(ports=frozenset({port})))
 
 
@@ -375,12 +375,12 @@ def _files() -> list[BaseRoute]:
     return [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
 
 
-def describing(approvals: ApprovalService) -> Describe:
-    """Return the description that the page loads; a gateway has no app to embed."""
+def describing(approvals: ApprovalService, *, inbox: bool = False) -> Describe:
+    """Return the description that the page loads; a gateway has no app to embed, and may have an inbox."""
 
     async def describe(request: Request) -> JsonObject:
         pending = len(await approvals.pending())
         shown = {"app_url": "", "version": bundled_version(), "base_dir": ""}
-        return {**shown, "pending": pending, "accounts": True}
+        return {**shown, "pending": pending, "accounts": True, "inbox": inbox}
 
     return describe

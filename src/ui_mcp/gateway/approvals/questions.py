@@ -6,6 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -22,6 +23,9 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps, loads
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult
 
+if TYPE_CHECKING:
+    from ui_mcp.inbox.elicitation import AskPerson
+
 
 @dataclass(frozen=True, slots=True)
 class EnforcementSettings:
@@ -32,6 +36,8 @@ class EnforcementSettings:
     """Returns how many seconds a call waits for an answer; None waits without limit."""
     where: Callable[[], str] = lambda: ""
     """Returns the address of the page on which a person can answer, "" when there is none."""
+    ask_person: "AskPerson | None" = None
+    """Asks the person what a mounted server elicits and the caller's client cannot show."""
 
 
 class Questions:
