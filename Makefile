@@ -94,7 +94,7 @@ docs: $(STAMPS)/dev assets  ## the documentation as a site in build/site, its re
 	$(BIN)/python scripts/reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-media: test-setup  ## record the tour into docs/images/tour-*: light, dark and on a phone; MEDIA=dark chooses
+media: test-setup  ## film the tour and the journeys for README and docs; MEDIA="tour-dark" chooses
 	PYTHONPATH=tests $(BIN)/python scripts/media.py $(MEDIA)
 
 records: test-setup  ## write again what is recorded or generated: surface, tools, wire, settings, reference, journeys

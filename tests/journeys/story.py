@@ -75,6 +75,20 @@ class Story:
         assert file.is_file(), f"{file} is missing: UI_MCP_WRITE_DOCS=1 pytest {Path(__file__).parent} makes it"
         self._parts.append(f"![{shows}](images/{name}.png)")
 
+    def film(self, name: str, shows: str) -> None:
+        """Show what `make media` filmed of this journey; the scene of the same name plays it."""
+        files = [f"{name}-{view}.webp" for view in ("light-still", "dark", "light")]
+        missing = [file for file in files if not (PAGES / "images" / file).is_file()]
+        assert missing == [], f"make media MEDIA={name} makes them"
+        still, dark, light = files
+        self._parts.append(
+            f"<picture>\n"
+            f'<source media="(prefers-reduced-motion: reduce)" srcset="images/{still}">\n'
+            f'<source media="(prefers-color-scheme: dark)" srcset="images/{dark}">\n'
+            f'<img src="images/{light}" alt="{shows}">\n'
+            f"</picture>"
+        )
+
     def finish(self) -> None:
         """Write the page, or check that it still says what happened."""
         file = PAGES / f"{self.name}.md"

@@ -6,6 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
+from film import keep, lengths_of
+from media import is_wanted
 from moving_pictures import Chunk, Patch, webm, webp
 
 
@@ -53,3 +55,19 @@ def test_a_film_begins_a_cluster_with_each_key_frame_and_says_where() -> None:
     ]
     assert all(segment[place:].startswith(b"\x1f\x43\xb6\x75") for place in places)
     assert len(places) == 2
+
+
+def test_the_last_frame_of_a_movement_is_kept_and_a_long_wait_is_cut() -> None:
+    frames: list[tuple[float, str]] = []
+    for frame in [(1.01, "begins"), (1.04, "moves"), (1.09, "is there"), (1.31, "next"), (1.2, "late"), (9.0, "last")]:
+        keep(frames, frame)
+
+    assert [name for _, name in frames] == ["is there", "next", "last"]
+    assert lengths_of(frames) == [220, 2500, 4000]
+
+
+def test_a_scene_is_chosen_by_its_name_or_with_a_view() -> None:
+    views = [("tour", "light"), ("tour", "dark"), ("hand-over", "dark")]
+
+    assert [view for view in views if is_wanted(*view, [])] == views
+    assert [view for view in views if is_wanted(*view, ["tour-dark", "hand-over"])] == views[1:]

@@ -1,0 +1,1 @@
+"""What `make media` films, one module each with a `SCENE`."""
