@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from ui_mcp.chat.message import Clock, Message, Page, Posted, Window, now_us
 from ui_mcp.chat.sqlite_store import BATCH, COLUMNS, Rows, add_to_backup, new_backup, read_backup, refuse_unless_empty
 from ui_mcp.chat.store import LOOKED_AT, Post, Query, SmallTables, Stage, storage_error, taken, window
-from ui_mcp.storage.postgres import PostgresPool
+from ui_mcp.storage.postgres import UNLIMITED, PostgresPool
 from ui_mcp.storage.schema import Schema
 
 _EVERYONE = ("user", "assistant")
@@ -88,6 +88,7 @@ class PostgresStore(SmallTables):
             await to_thread.run_sync(file.execute, "BEGIN IMMEDIATE")
             async with self._pool.connection() as connection, connection.transaction():
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                await connection.execute(UNLIMITED)
                 for table, columns in COLUMNS.items():
                     async with connection.cursor(name="backup") as cursor:
                         await cursor.execute(f"SELECT {columns} FROM chat_{table} ORDER BY 1, 2".encode())  # noqa: S608
@@ -98,6 +99,7 @@ class PostgresStore(SmallTables):
     async def restore(self, source: str) -> None:
         """Copy a backup into an empty store in one transaction."""
         async with self._pool.connection() as connection:
+            await connection.execute(UNLIMITED)
             await connection.execute("LOCK TABLE chat_conversations, chat_messages IN EXCLUSIVE MODE")
             found = await _rows(connection, "SELECT count(*) FROM chat_messages", ())
             refuse_unless_empty(found[0][0])

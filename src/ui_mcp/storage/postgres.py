@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import anyio
 from anyio import CapacityLimiter, to_thread
 from psycopg import AsyncConnection, Connection, Cursor, Error, OperationalError, connect, conninfo
+from psycopg.errors import IdleInTransactionSessionTimeout
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from ui_mcp.errors import UiMcpError
@@ -21,8 +22,23 @@ from ui_mcp.storage.wakeup import POLL_SECONDS
 
 _log = logger("storage")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-_ATTEMPT_SECONDS, _VERSION_SECONDS, _LOCK_SECONDS, _RECONNECT_SECONDS = 10, 4, 20, 0.5
+_VERSION_SECONDS, _RECONNECT_SECONDS = 4, 0.5
 _POOL_SIZE = 8
+# A host that drops packets, or has vanished, must not use up all the time of the caller; what the URL says wins.
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+IDLE_SECONDS, LOCK_SECONDS = 10, 20
+"""How long a transaction may rest, and another wait for what it has locked: a process that is frozen, or whose host has
+vanished, would keep its locks and no other could take over from it."""
+UNLIMITED = b"SET LOCAL idle_in_transaction_session_timeout = 0"
+"""For a transaction that waits for a disk."""
+_CUT = (OperationalError, IdleInTransactionSessionTimeout)
+"""Errors that leave no usable connection."""
 
 _HAS_COLUMN = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s AND NOT attisdropped"
 _HOPELESS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist")
@@ -48,7 +64,6 @@ def prepare(url: str, schema: Schema) -> Connection[Any]:
 
 def _migrate(connection: Connection[Any], schema: Schema) -> None:
     # The lock serialises processes that start together.
-    connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (schema.lock,))
     version = 0
     if schema.version:
@@ -91,9 +106,24 @@ async def prepare_with_retry(url: str, schema: Schema, *, connect_timeout: float
 
 
 def _connect(url: str) -> Connection[Any]:
-    # A host that drops packets must not use up all the time of the caller; a limit in the URL wins.
-    limited = "connect_timeout" in conninfo.conninfo_to_dict(url)
-    return connect(url, autocommit=True, connect_timeout=None if limited else _ATTEMPT_SECONDS)
+    connection = connect(_patient(url), autocommit=True)
+    connection.execute(_limits())
+    return connection
+
+
+def _patient(url: str) -> str:
+    given = conninfo.conninfo_to_dict(url)
+    return conninfo.make_conninfo(url, **{name: value for name, value in _PATIENCE.items() if name not in given})
+
+
+def _limits() -> bytes:
+    limits = f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'; SET lock_timeout = '{LOCK_SECONDS}s'"
+    return limits.encode()
+
+
+async def _limit(connection: AsyncConnection[Any]) -> None:
+    await connection.execute(_limits())
+    await connection.commit()
 
 
 def shown(url: str) -> str:
@@ -112,7 +142,7 @@ def _reason(error: Exception) -> str:
 
 def _error(schema: Schema, error: Exception) -> UiMcpError:
     """Turn an error of the driver into one of the store."""
-    if isinstance(error, OperationalError | PoolTimeout):
+    if isinstance(error, (*_CUT, PoolTimeout)):
         return schema.error("busy", f"The {schema.name} database cannot be reached; try again: {_reason(error)}")
     return schema.error("failed", f"The {schema.name} database failed: {_reason(error)}")
 
@@ -155,7 +185,9 @@ class PostgresPool:
             UiMcpError: the server cannot be reached, or the database has a newer schema.
         """
         await prepare_with_retry(url, schema, connect_timeout=connect_timeout)
-        pool = AsyncConnectionPool(url, min_size=1, max_size=_POOL_SIZE, open=False, timeout=10.0)
+        pool = AsyncConnectionPool(
+            _patient(url), min_size=1, max_size=_POOL_SIZE, open=False, timeout=10.0, configure=_limit
+        )
         try:
             await pool.open(wait=True, timeout=connect_timeout)
         except PoolTimeout as error:
@@ -198,7 +230,7 @@ class PostgresPool:
         return False
 
     async def _listen(self) -> AsyncConnection[Any]:
-        listener = await AsyncConnection.connect(self._url, autocommit=True)
+        listener = await AsyncConnection.connect(_patient(self._url), autocommit=True)
         try:
             await listener.execute(f"LISTEN {self._channel}".encode())
         except BaseException:  # also on cancellation: a connection without LISTEN would never be notified
@@ -276,7 +308,7 @@ class PostgresDatabase:
                 self._connection = _connect(self._url)
             try:
                 return work(_Transaction(self._connection))
-            except OperationalError:
+            except _CUT:
                 # Whether a change arrived before the cut is unknown, so only reading is repeated.
                 with suppress(Error):
                     self._connection.close()
