@@ -68,8 +68,8 @@ hosts: test-setup  ## real MCP hosts from npm, driven by a scripted model (HOSTS
 soak: test-setup  ## many people and kills of everything for MINUTES (20)
 	PYTHONPATH=tests $(BIN)/python -m soak.run $(MINUTES)
 
-crash: test-setup  ## four Chromium pages, EDITS (10000) and KILLS (200) of worker and server, on SQLite and PostgreSQL
-	PYTHONPATH=tests $(BIN)/python -m soak.crash --edits $(or $(EDITS),10000) --kills $(or $(KILLS),200) --seed $(or $(SEED),24) $(DATABASE)
+crash: test-setup  ## four Chromium pages, EDITS (10000) and KILLS (200) of worker and server, on SQLite and PostgreSQL; DISK=full|torn
+	PYTHONPATH=tests $(BIN)/python -m soak.crash --edits $(or $(EDITS),10000) --kills $(or $(KILLS),200) --seed $(or $(SEED),24) $(if $(DISK),--disk $(DISK) sqlite,$(DATABASE))
 
 fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up to half an hour
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(CASES)

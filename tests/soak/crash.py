@@ -2,6 +2,10 @@
 
 `make crash`, with EDITS=10000 KILLS=200 DATABASE="sqlite postgres" SEED=24, or python -m soak.crash in this folder's
 parent. An edit counts as acknowledged when the page was notified, on its WebSocket, that the frame with it is saved.
+
+DISK=full (--disk full): before each kill the disk is full for a while; nothing may be acknowledged then. DISK=torn:
+half of a record is on the disk when the server is killed. Both mount a disk of their own, hence need root and FUSE, and
+are for SQLite: the disk of PostgreSQL is that of another server, which answers for it itself.
 """
 
 import argparse
@@ -23,11 +27,14 @@ from playwright.sync_api import Page, WebSocket
 from chat.conftest import postgres_cluster
 from chromium import launched
 from integration.state_kills.book import Model, Server
+from soak.crash_disk import FAULTS, Fault, faulty
 from ui_mcp.wire import MessageType
 
 PAGES = 4
 WORKER_KILLS = 2
 """In a row: the third crash of a worker within a minute would end the session."""
+LONGEST_WAIT = 10.0
+"""Seconds for acknowledgements before a kill."""
 APP = """
 local Entry = session:prototype("Entry", { text = "" })
 Book = session:prototype("Book", { entries = EMPTY, text = "", note = "", last = EMPTY, listing = "" })
@@ -144,6 +151,7 @@ class Crash:
     people: list[Person]
     model: Model
     dice: random.Random
+    fault: Fault = field(default_factory=Fault)
     kills: Counter[str] = field(default_factory=Counter)
     edits: int = 0
     _in_a_row: int = 0
@@ -153,47 +161,76 @@ class Crash:
         """Write and kill until both numbers are reached."""
         between = max(edits // max(kills, 1), 1)
         while self.edits < edits or self.kills.total() < kills:
-            self._write(between)
+            self._write_and_wait(between)
             self._kill()
             self._wait_back()
             self.check()
             say(self)
-        self._write(between)
+        self._write_and_wait(between)
         self.check()
 
-    def _write(self, count: int) -> None:
-        target = self.edits + self.dice.randint(count, count + 3)
-        while self.edits < target:
-            for person in self.people:
-                self.edits += person.edit() is not None
+    def _write_and_wait(self, count: int) -> None:
+        """Write, and wait until a random part of it is acknowledged: the kill finds the rest at every stage."""
+        texts = self.write(self.dice.randint(count, count + 3))
+        part = self.dice.random() * len(texts)
+        limit = time.monotonic() + LONGEST_WAIT
+        while len(texts & self.model.saved) < part and time.monotonic() < limit:
+            self.pause(0.01)
+
+    def write(self, count: int) -> set[str]:
+        """Let everybody write in turn, so many texts or a few more; return them."""
+        texts: set[str] = set()
+        while len(texts) < count:
+            texts |= {text for person in self.people if (text := person.edit()) is not None}
+        self.edits += len(texts)
+        return texts
+
+    def pause(self, seconds: float) -> None:
+        """Let the pages work."""
+        self.people[0].page.wait_for_timeout(seconds * 1000)
 
     def _kill(self) -> None:
-        kinds = ["server", "both"] + ["worker"] * (self._in_a_row < WORKER_KILLS)
+        kinds = ["server", "both"] + ["worker"] * (self._in_a_row < WORKER_KILLS and self.fault.spares_server)
         kind = self.dice.choice(kinds)
-        self.people[0].page.wait_for_timeout(self.dice.random() * 150)
+        self.fault.begin(self)
+        self.pause(self.dice.random() * 0.15)
         self._in_a_row = self._in_a_row + 1 if kind == "worker" else 0
         if kind != "server":
             self.server.kill_worker()
         if kind != "worker":
-            self.server.kill()
+            self.server.end()
+        self.fault.end(self)
+        if kind != "worker":
+            self.server.start()
         self.kills[kind] += 1
 
     def _wait_back(self) -> None:
         """Wait until every page has something acknowledged that it wrote after the kill."""
-        limit = time.monotonic() + 120
-        for person in self.people:
-            while not self._answers(person):
-                assert time.monotonic() < limit, "a page did not come back"
-                person.hurry()
-                person.page.wait_for_timeout(100)
+        limit, away = time.monotonic() + 120, self.people
+        while away:
+            assert time.monotonic() < limit, "a page did not come back"
+            back = self._answered(away)
+            away = [person for person in away if person not in back]
 
-    def _answers(self, person: Person) -> bool:
-        text = person.edit()
-        self.edits += text is not None
+    def _answered(self, people: list[Person]) -> list[Person]:
+        """Let people write once each; return those whose text was acknowledged.
+
+        What was written to a connection that is closed meanwhile never is.
+        """
+        tried = [(person, person.connections, person.edit()) for person in people]
+        self.edits += sum(text is not None for _, _, text in tried)
         deadline = time.monotonic() + 1.5
-        while text not in self.model.saved and time.monotonic() < deadline:
-            person.page.wait_for_timeout(20)
-        return text in self.model.saved
+        while time.monotonic() < deadline:
+            open_ = [person for person, connection, text in tried if self._waits(person, connection, text)]
+            if not open_:
+                break
+            for person in open_:
+                person.hurry()
+            self.pause(0.05)
+        return [person for person, _, text in tried if text in self.model.saved]
+
+    def _waits(self, person: Person, connection: int, text: str | None) -> bool:
+        return text not in self.model.saved and person.connections == connection
 
     def check(self) -> None:
         """Compare the book with the model, and the field with the focus with what it was."""
@@ -223,7 +260,7 @@ class Say:
 
 
 @contextmanager
-def opened(folder: Path, config: str, seed: int) -> Iterator[Crash]:
+def opened(folder: Path, config: str, seed: int, fault: Fault | None = None) -> Iterator[Crash]:
     """Start a server, and open the pages."""
     server, model = Server(folder, config, APP, VIEW), Model(PAGES)
     server.start()
@@ -231,7 +268,7 @@ def opened(folder: Path, config: str, seed: int) -> Iterator[Crash]:
         with launched() as browser:
             context = browser.new_context()
             people = [Person(number, context.new_page(), server.url, model) for number in range(PAGES)]
-            yield Crash(server, people, model, random.Random(seed))
+            yield Crash(server, people, model, random.Random(seed), fault or Fault())
             context.close()
     finally:
         server.stop()
@@ -254,12 +291,19 @@ def main() -> int:
     parser.add_argument("--edits", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=24)
+    parser.add_argument("--disk", choices=FAULTS)
     parser.add_argument("databases", nargs="*", default=["sqlite", "postgres"])
     options = parser.parse_args()
+    if options.disk and options.databases != ["sqlite"]:
+        parser.error("--disk is for sqlite alone")
     for database in options.databases:
         say = Say(database)
-        with tempfile.TemporaryDirectory() as folder, configured(database) as config:
-            with opened(Path(folder), config, options.seed) as crash:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            configured(database) as config,
+            faulty(Path(folder), options.disk) as (place, fault),
+        ):
+            with opened(place, config, options.seed, fault) as crash:
                 crash.run(options.edits, options.kills, say)
             print(f"done: {say.line(crash)}", flush=True)
     return 0

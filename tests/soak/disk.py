@@ -1,4 +1,4 @@
-"""A disk of its own for one test, which can be made read-only or full while it is in use."""
+"""A disk of its own for one test, which can be made read-only or full, or tear a write, while it is in use."""
 
 import ctypes
 import os
@@ -24,8 +24,13 @@ class FailingDisk:
         self.repair()
 
     def fail(self, how: str) -> None:
-        """Refuse every change from now on: `ro`, or `full`."""
+        """Refuse every change from now on: `ro`, or `full`; `torn N`: do so after half of the Nth write to a log."""
         self._switch.write_text(how)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a write was torn."""
+        return self._switch.read_text() == "cut"
 
     def repair(self) -> None:
         """Take changes again."""

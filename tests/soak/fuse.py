@@ -1,7 +1,8 @@
 """A disk that turns read-only or full while files on it are open, and back: a folder seen through the kernel's FUSE.
 
 `mount -o remount,ro` is refused while anybody writes, and a real one that failed stays so until it is unmounted.
-Run as `python fuse.py FOLDER PLACE SWITCH [SYNCED]`: FOLDER appears at PLACE; SWITCH holds "ro", "full" or nothing.
+Run as `python fuse.py FOLDER PLACE SWITCH [SYNCED]`: FOLDER appears at PLACE; SWITCH holds "ro", "full" or nothing, or
+"torn N": after N more writes to a log of SQLite half of one is written, then SWITCH holds "cut" and every change fails.
 SYNCED gets a copy of every file at its last fsync: what is left when the machine loses its power.
 """
 
@@ -66,6 +67,8 @@ class Disk:
             raise OSError(errno.EROFS, "read-only")
         if state == "full" and opcode in GROWING:
             raise OSError(errno.ENOSPC, "full")
+        if state == "cut" and writes:
+            raise OSError(errno.EIO, "cut off")
 
     def init(self, node: int, body: bytes) -> bytes:
         return INIT.pack(7, 31, LARGEST, 1 << 5, 12, 9, LARGEST, 1, 0, 0, 0, 0, *[0] * 12)
@@ -142,7 +145,17 @@ class Disk:
 
     def write(self, node: int, body: bytes) -> bytes:
         handle, offset, *_ = TRANSFER.unpack_from(body)
-        return Struct("<II").pack(os.pwrite(handle, body[TRANSFER.size :], offset), 0)
+        content = body[TRANSFER.size :]
+        if self.paths[node].endswith("-wal") and self._tears():
+            content = content[: len(content) // 2]
+        return Struct("<II").pack(os.pwrite(handle, content, offset), 0)
+
+    def _tears(self) -> bool:
+        word, _, more = Path(self.switch).read_text().partition(" ")
+        if word != "torn":
+            return False
+        Path(self.switch).write_text(f"torn {int(more) - 1}" if int(more) else "cut")
+        return not int(more)
 
     def release(self, node: int, body: bytes) -> bytes:
         os.close(unpack_from("<Q", body)[0])

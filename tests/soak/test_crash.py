@@ -6,6 +6,7 @@ import pytest
 
 from integration.state_kills.book import Model
 from soak.crash import Say, opened
+from soak.crash_disk import faulty
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -17,6 +18,18 @@ def test_four_pages_lose_nothing_acknowledged_and_keep_focus_caret_and_half_type
 
     assert crash.kills.total() >= 3
     assert len(crash.model.saved) >= 30
+
+
+@pytest.mark.covers("STATE-1")
+@pytest.mark.parametrize("kind", ["full", "torn"])
+def test_a_disk_that_is_full_or_tears_a_record_at_the_kill_loses_nothing_acknowledged(
+    tmp_path: Path, kind: str
+) -> None:
+    with faulty(tmp_path, kind) as (place, fault), opened(place, "", seed=24, fault=fault) as crash:
+        crash.run(edits=60, kills=3, say=Say(kind))
+
+    assert crash.kills.total() >= 3
+    assert len(crash.model.saved) >= 20
 
 
 def test_the_check_reads_the_present_list_and_not_one_that_is_still_shown(tmp_path: Path) -> None:

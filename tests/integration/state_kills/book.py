@@ -94,9 +94,13 @@ class Server:
 
     def kill(self) -> None:
         """Kill the server, and start another."""
+        self.end()
+        self.start()
+
+    def end(self) -> None:
+        """Kill the server."""
         self.process.kill()
         self.process.wait()
-        self.start()
 
     def kill_worker(self) -> None:
         """Kill every process that the server has started; the worker of the session is one of them."""
