@@ -77,3 +77,29 @@ def test_any_moment_can_be_looked_at_and_returned_to(
     expect(page.locator(".ui-history-view")).to_be_hidden()
     page.keyboard.press("Escape")
     expect(page.locator(".ui-history")).to_have_count(0)
+
+
+@pytest.mark.covers("STATE-6")
+def test_the_step_that_is_looked_at_is_visible_keeps_the_focus_and_the_app_its_place(
+    counter: Server, page: Page
+) -> None:
+    page.set_viewport_size({"width": 1200, "height": 320})
+    page.goto(counter.url)
+    press(counter, page, 3)
+    page.keyboard.press("Alt+h")
+    expect(page.locator(".ui-history-label").first).to_have_text("Up")
+    slider = page.get_by_role("slider", name="Moment to look at")
+    expect(slider).to_be_focused()
+
+    slider.press("Home")
+    expect(page.locator(".ui-history-step").last).to_have_attribute("aria-current", "step")
+    expect(page.locator(".ui-history-step").last).to_be_in_viewport()
+    page.locator(".ui-history-step").nth(1).press("Enter")
+    expect(page.locator(".ui-history-step").nth(1)).to_have_attribute("aria-current", "step")
+    expect(page.locator(".ui-history-step").nth(1)).to_be_focused()
+
+    page.get_by_role("button", name="Back to now").click()
+    app, panel = page.locator("[ui-app]").bounding_box(), page.locator(".ui-history").bounding_box()
+    assert app is not None
+    assert panel is not None
+    assert app["x"] + app["width"] <= panel["x"]

@@ -122,7 +122,7 @@ class Panel {
 
   private render(): void {
     const steps = this.listing.steps.map((step) => this.entry(step));
-    this.list.replaceChildren(...(steps.length > 0 ? steps : [make("li", "ui-history-empty", "Nothing has happened yet.")]));
+    this.fill(steps.length > 0 ? steps : [make("li", "ui-history-empty", "Nothing has happened yet.")]);
     const current = this.listing.steps.find(({ step }) => step === this.shown);
     this.moment.textContent =
       this.shown === null ? "Now" : current === undefined ? `Step ${this.shown}` : `${timeOf(current)} · ${current.label}`;
@@ -131,11 +131,20 @@ class Panel {
     this.view.hidden = this.shown === null;
   }
 
+  /** Show other entries; the focus stays on its step, and the one that is looked at can be seen. */
+  private fill(entries: HTMLElement[]): void {
+    const focused = this.list.querySelector<HTMLElement>(":focus")?.dataset.step;
+    this.list.replaceChildren(...entries);
+    this.list.querySelector<HTMLElement>(`[data-step="${focused}"]`)?.focus({ preventScroll: true });
+    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
   private entry(step: Step): HTMLElement {
     const time = make("time", "", timeOf(step));
     time.dateTime = new Date(step.at * 1000).toISOString();
     const who = make("span", "ui-history-who", `${this.whoOf(step)} · `, time);
     const look = button("", () => this.look(step.step), "ui-history-step");
+    look.dataset.step = String(step.step);
     look.append(make("span", "ui-history-label", step.label), who);
     if (step.step === this.shown) {
       look.setAttribute("aria-current", "step");
