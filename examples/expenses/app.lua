@@ -25,8 +25,8 @@ function Expenses:remove(row)
 end
 
 function Expenses:arrived(file)
-    local count, why = self.list:import("csv", io.open(file.path):read("*a"))
-    self.note = count and count .. " expenses added." or why
+    local count, why, left_out = self.list:import("csv", io.open(file.path):read("*a"))
+    self.note = count and count .. " expenses added, " .. #left_out .. " left out." or why
 end
 
 function Expenses:months()

@@ -127,6 +127,34 @@ def test_headings_as_people_write_them_are_the_fields_of_the_type(tmp_path: Path
 
 
 @pytest.mark.covers("UI-STORE-3")
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("12.5", 12.5), ("1,257.39", 1257.39), ("1.257,39", 1257.39), ("12,50 €", 12.5), ("$1,257", 1257),
+        ("1 257,39", 1257.39), ("-3", -3), ("", 0), ("1e3", 1000), ("abc", None), ("1,2,3", None), ("12 kg", None),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_people_write_them(tmp_path: Path, text: str, amount: float | None) -> None:
+    bench = started(tmp_path)
+    lines = json.dumps(f'title,amount\nMilk,"{text}"\nTea,3\n', ensure_ascii=False)
+
+    told = bench.run(f"local n, why, out = expenses.items:import('csv', {lines}) return {{n, #out, out[1]}}")
+
+    amounts = bench.run("local a = {} for i, e in ipairs(expenses.items) do a[i] = e.amount end return a")
+    left_out = {"row": 1, "field": "amount", "text": text}
+    assert [amounts, told] == ([[amount, 3], [2, 0]] if amount is not None else [[3], [1, 1, left_out]])
+
+
+@pytest.mark.covers("UI-STORE-3")
+def test_a_comma_is_decimal_in_a_file_separated_by_semicolons(tmp_path: Path) -> None:
+    bench = started(tmp_path)
+
+    bench.run("expenses.items:import('csv', 'title;amount\\nMilk;1,257\\n')")
+
+    assert bench.run("return expenses.items[1].amount") == 1.257
+
+
+@pytest.mark.covers("UI-STORE-3")
 def test_json_goes_out_and_in(tmp_path: Path) -> None:
     bench = started(tmp_path)
     bench.run("expenses.items[1] = Expense:new({title = 'ä', amount = 2})")

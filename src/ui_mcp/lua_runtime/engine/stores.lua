@@ -308,10 +308,26 @@ function methods:export(format)
   return text
 end
 
--- What a text of a file means for a field with this default.
-local function converted(text, default)
+-- The number that a person wrote, with separators and a currency: "1,257.39", "1.257,39 €". A single comma before three
+-- digits separates thousands, unless commas are decimal in this file; nil if it is no number.
+local function number_of(text, comma_is_decimal)
+  local plain = gsub(gsub(text, "\194\160", ""), "[%s$']", "")
+  plain = gsub(gsub(gsub(plain, "€", ""), "£", ""), "\226\128\175", "")
+  if tonumber(plain) then return tonumber(plain) end
+  local comma, dot = find(plain, ",[^,]*$"), find(plain, "%.[^.]*$")
+  if comma and (dot and comma > dot or not dot and (comma_is_decimal or not find(plain, "^[+-]?%d%d?%d?,%d%d%d$"))) then
+    return tonumber((gsub(gsub(plain, "%.", ""), ",", ".")))
+  end
+  return find(plain, "^[+-]?%d%d?%d?,%d%d%d") and tonumber((gsub(plain, ",", ""))) or nil
+end
+
+-- What a text of a file means for a field with this default; nil if it means nothing there.
+local function converted(text, default, comma_is_decimal)
   if type(text) ~= "string" then return text end
-  if type(default) == "number" then return tonumber(text) or default end
+  if type(default) == "number" then
+    if not find(text, "%S") then return default end
+    return number_of(text, comma_is_decimal)
+  end
   if type(default) == "boolean" then return text == "true" or text == "yes" or text == "1" end
   local number = default == nil and tonumber(text)
   if number and tostring(number) == text then return number end
@@ -331,27 +347,37 @@ local function with_fields(row, class)
   return found
 end
 
--- store:import("json" | "csv", text): append the rows of a text; returns their number, or nil and a reason.
+-- A row as an object of a type, or nil and the field whose text is no value of it.
+local function typed(row, store, comma_is_decimal)
+  local values = {}
+  for k, v in next, row do
+    values[k] = converted(v, store.class[k], comma_is_decimal)
+    if values[k] == nil then return nil, k end
+  end
+  return session:create(store.class, values)
+end
+
+-- store:import("json" | "csv", text): append the rows of a text; returns their number, or nil and a reason, and then the
+-- rows that were left out, as { row, field, text }.
 function methods:import(format, text)
   local store = store_of(self)
   if format ~= "json" and format ~= "csv" then error("import from 'json' or 'csv', not " .. tostring(format), 2) end
   local found, why = host.store("rows", format, tostring(text))
   host.arm()
   if not found then return nil, why end
-  local rows, made = json.decode(found), {}
-  local n = #rows
-  for i = 1, n do
-    local row = revived(rows[i], store.app, made)
+  local rows, made, left_out, comma_is_decimal = json.decode(found), {}, {}, find(match(tostring(text), "^[^\n]*"), ";", 1, true)
+  for i = 1, #rows do
+    local row, field = revived(rows[i], store.app, made), nil
     if store.class and type(row) == "table" and getmetatable(row) == nil then
-      if format == "csv" then row = with_fields(row, store.class) end
-      for k, v in next, row do row[k] = converted(v, store.class[k]) end
-      row = session:create(store.class, row)
+      local given = format == "csv" and with_fields(row, store.class) or row
+      row, field = typed(given, store, comma_is_decimal)
+      if field then left_out[#left_out + 1] = { row = i, field = field, text = given[field] } end
     elseif format == "csv" then
       for k, v in next, row do row[k] = converted(v) end
     end
-    self[rawlen(self) + 1] = row
+    if row ~= nil then self[rawlen(self) + 1] = row end
   end
-  return n
+  return #rows - #left_out, nil, left_out
 end
 
 E.stores = module

@@ -16,6 +16,9 @@ interface EditorHooks {
   readonly cancel: () => void;
 }
 
+/** Without it, a year of six digits can be typed. */
+const LAST_DATE = "9999-12-31";
+
 /** Enter and leaving save, Escape leaves the cell as it was. */
 function cellEditor(column: Column, value: Value, { save, cancel }: EditorHooks): Editor {
   const field = fieldFor(column, value);
@@ -82,7 +85,7 @@ function fieldFor(column: Column, value: Value): HTMLInputElement | HTMLSelectEl
     return make("input", { ...label, type: "checkbox", checked: value === true });
   }
   const type = column.type === "date" ? "date" : "text";
-  const mode = column.type === "number" ? { inputmode: "decimal" } : {};
+  const mode = column.type === "number" ? { inputmode: "decimal" } : column.type === "date" ? { min: column.min, max: column.max || LAST_DATE } : {};
   return make("input", { ...label, ...mode, type, value: String(value ?? ""), required: column.required });
 }
 

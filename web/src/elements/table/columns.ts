@@ -116,6 +116,9 @@ export function parsed(text: string, of: Column): { readonly value: Value } | { 
   if (of.options.length > 0 && !of.options.includes(trimmed)) {
     return { problem: `Choose one of ${of.options.join(", ")}.` };
   }
+  if (of.type === "date" && !/^\d{4}-\d{2}-\d{2}$/.test(trimmed)) {
+    return { problem: `“${trimmed}” is not a date, such as 2026-05-31.` };
+  }
   if (of.type !== "number") {
     return checkedRange(of.type === "date" ? trimmed : text, of);
   }

@@ -30,3 +30,9 @@ test("what cannot be a value is refused with the reason", () => {
   expect(price && parsed("0.5", price)).toEqual({ problem: "Price is at least 1." });
   expect(kind && parsed("c", kind)).toEqual({ problem: "Choose one of a, b." });
 });
+
+test("a date has a year of four digits", () => {
+  const [due] = columnsOf(table('<ui-column name="due" type="date" edit></ui-column>'), [{ name: "due", type: "date", label: "Due" }]);
+  expect(due && parsed("2026-02-28", due)).toEqual({ value: "2026-02-28" });
+  expect(due && parsed("61030-02-02", due)).toEqual({ problem: "“61030-02-02” is not a date, such as 2026-05-31." });
+});
