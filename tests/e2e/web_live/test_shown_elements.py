@@ -150,7 +150,7 @@ def test_entries_of_a_calendar_are_read_and_moved(shelf: Server, page: Page) -> 
     page.get_by_role("gridcell", name="Wednesday, March 18, 2026 Fair").click()
     page.get_by_role("button", name="Fair").press("Alt+ArrowDown")
     expect(page.locator("#app > p")).to_have_text("Fair on 2026-03-24")
-    assert lua(shelf, "return plan.entries[2].to") == "2026-03-26"
+    assert lua(shelf, "return plan.entries[3].to") == "2026-03-26"
     page.locator("ui-calendar .entry", has_text="Launch").drag_to(page.locator("[data-date='2026-03-02']"))
     expect(page.locator("#app > p")).to_have_text("Launch on 2026-03-02")
 

@@ -74,6 +74,11 @@ export function named(date: string, options: Intl.DateTimeFormatOptions): string
   return known.format(at(date));
 }
 
+/** Two dates as `Mar 9 – 15, 2026`. */
+export function namedRange(from: string, to: string): string {
+  return new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }).formatRange(at(from), at(to));
+}
+
 export function shownDate(date: string): string {
   return named(date, { day: "numeric", month: "short", year: "numeric" });
 }

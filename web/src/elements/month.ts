@@ -10,23 +10,20 @@ export interface MonthHooks {
   readonly cell?: (date: string) => readonly Node[];
   readonly allowed?: (date: string) => boolean;
   readonly selected: (date: string) => "" | "start" | "inside" | "end" | "only";
-  /** Another month is shown. */
-  readonly turned?: (date: string) => void;
+  /** The keyboard or a button has gone to another day. */
+  readonly moved?: (date: string, before: string) => void;
 }
 
 export class Month {
   readonly element = make("div.month");
-  private readonly title = make("div.title", { "aria-live": "polite", id: "month-title" });
+  /** The name of the month. */
+  readonly title = make("div.title", { "aria-live": "polite", id: "month-title" });
   private readonly grid = make("table", { role: "grid", "aria-labelledby": "month-title" });
   /** The day that the keyboard is on; its month is shown. */
   day = today();
 
   constructor(private readonly hooks: MonthHooks) {
-    const back = iconButton("Previous month", ICON.left, () => this.show(addMonths(this.day, -1)));
-    const on = iconButton("Next month", ICON.right, () => this.show(addMonths(this.day, 1)));
-    const now = make("button.now", { type: "button" }, "Today");
-    now.addEventListener("click", () => this.show(today()));
-    this.element.append(make("div.head", {}, back, this.title, now, on), this.grid);
+    this.element.append(this.grid);
     this.grid.addEventListener("keydown", (event) => this.onKey(event));
     this.grid.addEventListener("click", (event) => {
       const cell = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-date]") : null;
@@ -36,13 +33,20 @@ export class Month {
     });
   }
 
+  /** The title between buttons that turn the pages. */
+  head(): HTMLElement {
+    const back = iconButton("Previous month", ICON.left, () => this.show(addMonths(this.day, -1)));
+    const on = iconButton("Next month", ICON.right, () => this.show(addMonths(this.day, 1)));
+    const now = make("button.now", { type: "button" }, "Today");
+    now.addEventListener("click", () => this.show(today()));
+    return make("div.head", {}, back, this.title, now, on);
+  }
+
   show(date: string): void {
-    const turned = date.slice(0, 7) !== this.day.slice(0, 7);
+    const before = this.day;
     this.day = date;
     this.draw();
-    if (turned) {
-      this.hooks.turned?.(date);
-    }
+    this.hooks.moved?.(date, before);
   }
 
   focus(): void {

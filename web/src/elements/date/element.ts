@@ -28,6 +28,7 @@ class UiDate extends FieldElement {
 
   constructor() {
     super(...sheets);
+    this.month.element.prepend(this.month.head());
     this.panel.append(this.month.element, this.clock);
     this.box.append(this.control, this.opener);
     this.root.append(this.panel);
