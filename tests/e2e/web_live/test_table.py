@@ -134,6 +134,38 @@ def test_rows_are_searched_filtered_grouped_and_taken_along(page: Page, shop: Ca
 
 
 @pytest.mark.covers("UI-ELEM-2")
+def test_columns_are_moved_and_resized_and_rows_copied(page: Page, shop: Callable[..., None]) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shop()
+    heads = page.locator("[role=columnheader][col-id]")
+
+    page.locator("[role=columnheader][col-id=price]").drag_to(page.locator("[role=columnheader][col-id=name]"))
+    expect(heads.first).to_have_attribute("col-id", "price")
+    page.locator("[role=columnheader][col-id=price]").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    page.get_by_role("button", name="Move right").click()
+    expect(heads.first).to_have_attribute("col-id", "name")
+    names = heads.evaluate_all("(all) => all.map((one) => one.getAttribute('col-id'))")
+    assert names == ["name", "price", "kind"]
+
+    width = "(cell) => cell.getBoundingClientRect().width"
+    before = heads.first.evaluate(width)
+    edge = heads.first.locator(".edge").bounding_box()
+    assert edge
+    page.mouse.move(edge["x"] + 3, edge["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(edge["x"] - 47, edge["y"] + 10)
+    page.mouse.up()
+    assert heads.first.evaluate(width) == pytest.approx(before - 50, abs=4)
+
+    page.get_by_label("Search Items").fill("item 30")
+    expect(page.locator("ui-table .count")).to_have_text("1 of 30 rows")
+    page.get_by_label("Copy as CSV").click()
+    expect(page.locator("ui-table .said")).to_have_text("Copied as CSV")
+    assert page.evaluate("navigator.clipboard.readText()").split() == ["Name,Price,Kind", "item", "30,1,even"]
+
+
+@pytest.mark.covers("UI-ELEM-2")
 def test_a_hundred_thousand_rows_scroll_and_one_cell_changes(
     server: Server, page: Page, shop: Callable[..., None]
 ) -> None:

@@ -14,15 +14,21 @@ export interface BodyState {
 
 interface Drawn {
   readonly element: HTMLElement;
-  item: Row | Group | null;
   /** What the row was built for; another one needs other cells. */
   readonly shape: string;
+}
+
+interface Pattern {
+  readonly shape: string;
+  readonly row: HTMLElement;
 }
 
 /** The rows by their index; the table says where each of them is drawn. */
 export class Body {
   readonly element = make("div.rows", { role: "rowgroup" });
   private readonly drawn = new Map<number, Drawn>();
+  /** An empty row, which is copied: that costs less than building each. */
+  private pattern: Pattern = { shape: "", row: make("div.row") };
 
   /** Draw the rows from `first` to `last`, and remove all others but `keep`. */
   draw(state: BodyState, first: number, last: number, keep: number, top: (index: number) => number): void {
@@ -32,9 +38,12 @@ export class Body {
         this.drawn.delete(index);
       }
     }
-    for (let index = first; index <= last; index++) {
-      const row = this.rowAt(index, state);
-      row.element.style.transform = `translateY(${top(index)}px)`;
+    this.prepare(state);
+    // From the end, because screen readers go by the order in the document: each row stands before the one drawn last.
+    let next = keep > last ? this.rowElement(keep) : null;
+    for (let index = last; index >= first; index--) {
+      next = this.rowAt(index, state, next).element;
+      next.style.transform = `translateY(${top(index)}px)`;
     }
   }
 
@@ -47,49 +56,39 @@ export class Body {
     this.element.replaceChildren();
   }
 
-  private rowAt(index: number, state: BodyState): Drawn {
+  private prepare(state: BodyState): void {
+    const { columns, select, actions } = state;
+    const shape = `${columns.map(({ column, at }) => `${at}${column.name}${column.type}${column.edit}`).join()} ${select} ${actions.map(({ outerHTML }) => outerHTML).join()}`;
+    if (shape !== this.pattern.shape) {
+      this.pattern = { shape, row: make("div.row", { role: "row" }, ...cells(state)) };
+    }
+  }
+
+  private rowAt(index: number, state: BodyState, next: HTMLElement | null): Drawn {
     const item = state.data.rows[index - state.data.from] ?? null;
-    const shape = shapeOf(item, state);
+    const group = item !== null && isGroup(item);
+    const shape = group ? "group" : this.pattern.shape;
     let row = this.drawn.get(index);
     if (row?.shape !== shape) {
       row?.element.remove();
-      row = { element: build(index, item, state), item: null, shape };
+      row = { element: group ? groupRow(state) : (this.pattern.row.cloneNode(true) as HTMLElement), shape };
+      row.element.dataset["index"] = String(index);
+      row.element.setAttribute("aria-rowindex", String(index + 1));
       this.drawn.set(index, row);
-      this.insert(index, row.element);
+      this.element.insertBefore(row.element, next);
     }
-    if (item !== null) {
+    row.element.classList.toggle("waiting", item === null);
+    if (item === null) {
+      row.element.querySelectorAll("[col-id]:not(:empty)").forEach((cell) => cell.replaceChildren());
+    } else {
       update(row.element, item, state);
-      row.item = item;
     }
     return row;
   }
-
-  /** Screen readers go by the order in the document. */
-  private insert(index: number, element: HTMLElement): void {
-    const next = [...this.element.children].find((other) => Number(other.getAttribute("aria-rowindex")) > index + 1);
-    this.element.insertBefore(element, next ?? null);
-  }
 }
 
-function shapeOf(item: Row | Group | null, { columns, select, actions }: BodyState): string {
-  if (item === null) {
-    return "waiting";
-  }
-  return isGroup(item) ? "group" : `${columns.map(({ column, at }) => `${at}${column.name}${column.type}${column.edit}`).join()} ${select} ${actions.length}`;
-}
-
-function build(index: number, item: Row | Group | null, state: BodyState): HTMLElement {
-  const row = make("div.row", { role: "row", "aria-rowindex": index + 1 });
-  row.dataset["index"] = String(index);
-  if (item === null) {
-    row.append(make("div.cell.waiting", { role: "gridcell" }, "…"));
-  } else if (isGroup(item)) {
-    row.classList.add("group");
-    row.append(make("div.cell", { role: "gridcell", tabindex: -1, "aria-colspan": state.columns.length }));
-  } else {
-    row.append(...cells(state));
-  }
-  return row;
+function groupRow({ columns }: BodyState): HTMLElement {
+  return make("div.row.group", { role: "row" }, make("div.cell", { role: "gridcell", tabindex: -1, "aria-colspan": columns.length }));
 }
 
 function cells({ columns, select, actions }: BodyState): HTMLElement[] {

@@ -42,7 +42,7 @@ export function openColumnMenu(root: ShadowRoot, heading: HTMLElement, column: C
     item("Sort up", () => hooks.sort(false)),
     item("Sort down", () => hooks.sort(true)),
     item(query.group === column.name ? "Do not group" : "Group by this", hooks.group),
-    make("div.pair", {}, item("◀ Move", () => hooks.move(-1)), item("Move ▶", () => hooks.move(1))),
+    make("div.pair", {}, item("Move left", () => hooks.move(-1)), item("Move right", () => hooks.move(1))),
     make("div.pair", {}, item("Narrower", () => hooks.resize(-24), true), item("Wider", () => hooks.resize(24), true)),
     item("Hide", hooks.hide),
   );

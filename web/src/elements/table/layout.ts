@@ -15,6 +15,8 @@ export class Layout {
   private order: string[] = [];
   private chosen: Set<string> | null = null;
   private readonly widths = new Map<string, number>();
+  /** The longest text of each column so far, in characters: columns do not jump while other rows come into view. */
+  private readonly longest = new Map<string, number>();
 
   get hidden(): ReadonlySet<string> {
     return this.chosen ?? new Set(this.columns.filter(({ hidden }) => hidden).map(({ name }) => name));
@@ -71,13 +73,14 @@ export class Layout {
       if (own !== undefined) {
         return `${own}px`;
       }
-      return column.width === "" ? trackFor(column, at, data) : column.width;
+      return column.width === "" ? this.trackFor(column, at, data) : column.width;
     });
   }
-}
 
-function trackFor(column: Column, at: number, data: Rows): string {
-  const lengths = data.rows.slice(0, 40).map((item) => (isGroup(item) ? 0 : String(item[at + 1] ?? "").length));
-  const longest = Math.min(40, Math.max(column.label.length + 3, ...lengths));
-  return `minmax(${Math.min(12, Math.max(5, longest * 0.55 + 1.5))}rem, ${longest}fr)`;
+  private trackFor(column: Column, at: number, data: Rows): string {
+    const lengths = data.rows.slice(0, 40).map((item) => (isGroup(item) ? 0 : String(item[at + 1] ?? "").length));
+    const longest = Math.min(40, Math.max(column.label.length + 3, this.longest.get(column.name) ?? 0, ...lengths));
+    this.longest.set(column.name, longest);
+    return `minmax(${Math.min(12, Math.max(5, longest * 0.55 + 1.5))}rem, ${longest}fr)`;
+  }
 }
