@@ -58,8 +58,8 @@ SHOWN = {
         return all(document).some((canvas) => canvas.clientWidth > 200); }""",
     "log": """() => { const text = (root) => [root.textContent ?? "",
         ...[...root.querySelectorAll("*")].map((e) => e.shadowRoot ? text(e.shadowRoot) : "")].join(" ");
-        return /line \\d+ of the log/.test(text(document.body)); }""",
-    "plain": "() => document.body.innerText.includes('hello')",
+        return document.body !== null && /line \\d+ of the log/.test(text(document.body)); }""",
+    "plain": "() => document.body?.innerText.includes('hello')",
 }
 FRAMES = """(ms) => new Promise((resolve) => {
   const start = performance.now();
