@@ -8,55 +8,10 @@ from playwright.sync_api import Page, expect
 
 from journeys.conftest import Person, Telling
 from journeys.hosts import StdioHost
+from journeys.shopping import FILES
 from journeys.story import Story
 
 pytestmark = pytest.mark.slow
-LUA = """\
-Shopping = session:prototype("Shopping", { items = EMPTY })
-Item = session:prototype("Item", { name = "" })
-
-function Shopping:add(name)
-    table.insert(self.items, Item:new({ name = name, list = self }))
-    session:label("Add " .. name)
-end
-
-function Shopping:addMilk() self:add("milk") end
-function Shopping:addBread() self:add("bread") end
-function Shopping:addTea() self:add("tea") end
-
-function Item:delete()
-    for i, item in ipairs(self.list.items) do
-        if item == self then table.remove(self.list.items, i) end
-    end
-    session:label("Delete " .. self.name)
-end
-
-if not session.reloading then shopping = Shopping:new({ items = {} }) end
-"""
-VIEW = """\
-<template>
-  <h2>What do we need?</h2>
-  <p>
-    <sl-button id="milk" ui-action="addMilk()">Milk</sl-button>
-    <sl-button id="bread" ui-action="addBread()">Bread</sl-button>
-    <sl-button id="tea" ui-action="addTea()">Tea</sl-button>
-  </p>
-  <div ui-viewlist="items"></div>
-</template>
-"""
-ROW = """\
-<template>
-  <p class="item">
-    <b ui-value="name"></b>
-    <sl-button class="delete" size="small" ui-action="delete()">Delete</sl-button>
-  </p>
-</template>
-"""
-FILES = (
-    ("app.lua", "lua", LUA),
-    ("viewdefs/Shopping.DEFAULT.html", "html", VIEW),
-    ("viewdefs/Item.list-item.html", "html", ROW),
-)
 
 
 class Traveller:
@@ -89,6 +44,7 @@ def number_from(story: Story, bread: int) -> None:
 def test_a_person_undoes_looks_back_forks_and_returns(person: Person, tell: Telling, page: Page) -> None:
     story = tell("time-travel")
     story.say("# Undo, looking back, a fork\n\nWhat people do changes the state step by step, and no step is lost.")
+    story.film("time-travel", "A person deletes the wrong thing, takes that back and returns to a past moment")
     with person.start("ui-mcp", "mcp") as process:
         host = StdioHost(process, "2025-11-25", "claude-code")
         url = host.ask("tools/call", name="ui_start", arguments={})["content"][0]["text"].splitlines()[0]
