@@ -106,7 +106,7 @@ TRIED = {
     "table": ([("name", "Tea"), ("amount", "3")], ["add()"], "Amount"),
     "dashboard": ([], [], "Over time"),
     "wizard": ([("name", "Ada"), ("email", "a@b")], ["forward()", "forward()", "send()"], "it was sent"),
-    "board": ([("draft", "Write")], ["add()", "....move(card, 1)"], "Doing 1"),
+    "board": ([("draft", "Write")], ["add()"], "1 open"),
     "chat": ([("draft", "Hello")], ["send()"], "you"),
     "logs": ([("wanted", "Waiting")], ["clear()"], "Level"),
 }

@@ -1,8 +1,6 @@
 -- {{title}}: cards in columns, saved as they move.
 {{type}}Card = session:prototype("{{type}}.Card", { title = "", column = "todo" })
-{{type}} = session:prototype("{{type}}", { draft = "", cards = EMPTY })
-
-local COLUMNS = { { id = "todo", title = "To do" }, { id = "doing", title = "Doing" }, { id = "done", title = "Done" } }
+{{type}} = session:prototype("{{type}}", { draft = "", chosen = EMPTY, cards = EMPTY })
 
 function {{type}}:new()
     return session:create({{type}}, { cards = session:store("cards", {{type}}Card) })
@@ -14,34 +12,24 @@ function {{type}}:add()
     self.draft = ""
 end
 
-function {{type}}:columns()
-    local found = {}
-    for at, column in ipairs(COLUMNS) do
-        local cards = {}
-        for _, card in ipairs(self.cards) do
-            if card.column == column.id then cards[#cards + 1] = { card = card, title = card.title } end
-        end
-        found[at] = { title = column.title, count = #cards, cards = cards }
-    end
-    return found
+-- The board has set the column already.
+function {{type}}:moved(card)
+    mcp.pushState({ app = "{{name}}", event = "moved", title = card.title, to = card.column })
 end
 
--- Move a card by a number of columns.
-function {{type}}:move(card, by)
-    for at, column in ipairs(COLUMNS) do
-        local to = COLUMNS[at + by]
-        if column.id == card.column and to then
-            card.column = to.id
-            mcp.pushState({ app = "{{name}}", event = "moved", title = card.title, to = to.id })
-            return
-        end
-    end
-end
+function {{type}}:choose(card) self.chosen = card end
 
-function {{type}}:remove(card)
+function {{type}}:remove()
     for at, one in ipairs(self.cards) do
-        if one == card then table.remove(self.cards, at) end
+        if one == self.chosen then table.remove(self.cards, at) end
     end
+    self.chosen = EMPTY
+end
+
+function {{type}}:open()
+    local count = 0
+    for _, card in ipairs(self.cards) do if card.column ~= "done" then count = count + 1 end end
+    return count .. " open"
 end
 
 if not session.reloading then
