@@ -25,7 +25,7 @@ SHOWN = {
     "expenses": "Expenses",
     "logs": "Log viewer",
     "mission-control": "Mission control",
-    "planner": "Time line",
+    "planner": "Project plan",
     "review": "Check discounts, add types",
     "signup": "Create your account",
     "wizard": "Your new bicycle",
