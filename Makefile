@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host soak crash fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host soak crash script-kills fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,6 +70,9 @@ soak: test-setup  ## many people and kills of everything for MINUTES (20)
 
 crash: test-setup  ## four Chromium pages, EDITS (10000) and KILLS (200) of worker and server, on SQLite and PostgreSQL; DISK=full|torn
 	PYTHONPATH=tests $(BIN)/python -m soak.crash --edits $(or $(EDITS),10000) --kills $(or $(KILLS),200) --seed $(or $(SEED),24) $(if $(DISK),--disk $(DISK) sqlite,$(DATABASE))
+
+script-kills: test-setup  ## KILLS (500) of gateway, worker and upstream under a script of 40 calls, on SQLite and PostgreSQL
+	PYTHONPATH=tests $(BIN)/python -m integration.script_kills.killing --kills $(or $(KILLS),500) --seed $(or $(SEED),24) $(DATABASE)
 
 fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up to half an hour
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(CASES)
