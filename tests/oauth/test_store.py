@@ -77,6 +77,17 @@ async def test_without_a_safe_keyring_a_private_file_holds_them(
     assert (await store.place("k"), modes) == ("file", [0o700, 0o600])
 
 
+@pytest.mark.covers("GW-SIGN-4")
+async def test_a_keyring_that_is_away_is_named_as_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, Ring())
+    await TokenStore(tmp_path).save("k", HELD)
+    use(monkeypatch, None)
+    found = await TokenStore(tmp_path).load("k")
+
+    assert found is not None
+    assert (found.tokens.access, found.problem) == ("", "Its tokens are in the keyring, which is locked or not there")
+
+
 async def test_a_damaged_file_is_no_sign_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, None)
     for text in ("", "{", "[]", '{"sign_in": {"url": 5}, "secrets": {}}'):

@@ -135,11 +135,12 @@ class TokenStore:
         if held is None:
             return None
         try:
+            sign_in = read(SignIn, held.sign_in)
             secrets = _from_keyring(key) if held.secrets is None else read(Secrets, held.secrets)
-            return read(SignIn, held.sign_in).with_secrets(secrets or Secrets())
         except InvalidDataError as error:
             _log.warning("a sign-in in %s cannot be read: %s", self._folder, error)
             return None
+        return sign_in.with_secrets(secrets) if secrets is not None else _without_secrets(sign_in)
 
     def _read(self, key: str) -> _File | None:
         try:
@@ -164,6 +165,12 @@ class TokenStore:
     def _delete(self, key: str) -> None:
         (self._folder / f"{key}.json").unlink(missing_ok=True)
         _delete_from_keyring(key)
+
+
+def _without_secrets(sign_in: SignIn) -> SignIn:
+    """Return a sign-in whose keyring is locked or away; one with a secret of its client has to register again."""
+    client = replace(sign_in.client, registered=False)
+    return replace(sign_in, client=client, problem="Its tokens are in the keyring, which is locked or not there")
 
 
 def key_of(*parts: str) -> str:
