@@ -227,14 +227,17 @@ class GatewayService:
 
     async def started_entry(self, name: str) -> Entry:
         """Return a tool; wait for its source, which may be starting again after a crash."""
-        await self.sources.ready()
-        await self.sources.started(name)
-        if not self.catalog.has(name):
-            await self.sources.restarted(name, _RESTART_SECONDS)
+        await self._started(name)
         entry = self.catalog.entry(name)
         if entry.tool.app_only:
             raise InvalidArgumentsError(f"{name} is for its server's app only")
         return entry
+
+    async def _started(self, name: str) -> None:
+        await self.sources.ready()
+        await self.sources.started(name)
+        if not self.catalog.has(name):
+            await self.sources.restarted(name, _RESTART_SECONDS)
 
     async def _search_for_script(self, query: str, principal: str, limit: int) -> "list[Hit]":
         return await self.search(query, principal, limit=limit)
@@ -271,7 +274,7 @@ class GatewayService:
     async def _run_approved(self) -> None:
         # Calls approved while the gateway was down must not run before the catalog is loaded.
         await self.sources.ready()
-        await self.approvals.run_approved(self.enforcer.execute)
+        await self.approvals.run_approved(self.enforcer.execute, self._started)
 
     async def scripts(self) -> "ScriptRuns":
         """Return the scripts of this gateway, once they are driven."""

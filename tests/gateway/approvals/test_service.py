@@ -28,7 +28,7 @@ from ui_mcp.errors import (
 )
 from ui_mcp.gateway.approvals.model import Answer, Approval
 from ui_mcp.gateway.approvals.rules import rule_for
-from ui_mcp.gateway.approvals.service import ApprovalService, Decision
+from ui_mcp.gateway.approvals.service import ApprovalService, CallOutcome, Decision
 from ui_mcp.gateway.approvals.store import open_store
 from ui_mcp.gateway.config.settings import Rule
 from ui_mcp.gateway.policy import Question, matches
@@ -214,6 +214,38 @@ async def test_a_question_outlives_a_restart_and_its_yes_still_runs(recorder: Re
 
     assert result.structured == {"id": 7}
     assert len(recorder.requests) == 1
+
+
+@pytest.mark.covers("R-AP-3")
+async def test_an_approved_call_waits_for_its_source_before_anybody_claims_it(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    async with gateway(tmp_path, recorder) as before:
+        row = await asked(before)
+    up, ran = anyio.Event(), anyio.Event()
+
+    async def started(tool: str) -> None:
+        await up.wait()
+
+    async def run(row: Approval) -> CallOutcome:
+        ran.set()
+        return CallOutcome(succeeded=True, result={})
+
+    async with opened(open_store, str(tmp_path / "data" / "approvals.db")) as store:
+        service = ApprovalService(store)
+        await service.decide(row.id, Decision("approve", row.digest, "ann"))
+        async with anyio.create_task_group() as group:
+            group.start_soon(service.run_approved, run, started)
+            for _ in range(3):  # whatever changes meanwhile
+                service.notify(row.id)
+                await anyio.wait_all_tasks_blocked()
+            waiting = (await service.get(row.id)).execution
+            up.set()
+            with anyio.fail_after(30):
+                await ran.wait()
+            group.cancel_scope.cancel()
+
+    assert (waiting, ran.is_set()) == ("none", True)
 
 
 @pytest.mark.covers("R-AP-3")

@@ -194,20 +194,32 @@ class ApprovalService:
         """Mark the outcome as fetched by its caller, so that the same call needs a new approval."""
         await self.store.swap(row, replace(row, delivered=True))
 
-    async def run_approved(self, run: Run) -> None:
-        """Run approved calls until cancelled, each at most once.
+    async def run_approved(self, run: Run, started: Callable[[str], Awaitable[None]]) -> None:
+        """Run approved calls until cancelled, each at most once and when the source of its tool has `started`.
 
         Approvals given in other processes are noticed through `follow`. Nothing runs while the store cannot be written.
         """
+        waiting: set[str] = set()
+
+        async def run_one(row: Approval) -> None:
+            # Not claimed before, because a claimed call that a crash interrupts is never run again.
+            await started(row.tool)
+            waiting.discard(row.id)
+            # Claimed by compare-and-set before it runs, so that only one process runs it.
+            executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
+            if await with_retry(partial(self.store.swap, row, executing)):
+                self.notify(row.id)
+                await self._run(executing, run)
+            else:
+                self._wake()  # it changed meanwhile
+
         async with anyio.create_task_group() as group:
             while True:
                 changed = self.changed
                 for row in await with_retry(lambda: self.store.rows("runnable")):
-                    # Claimed by compare-and-set before it runs, so that only one process runs it.
-                    executing = replace(row, execution="executing", started_at=self._now(), lease=self._lease)
-                    if await with_retry(partial(self.store.swap, row, executing)):
-                        self.notify(row.id)
-                        group.start_soon(self._run, executing, run)
+                    if row.id not in waiting:
+                        waiting.add(row.id)
+                        group.start_soon(run_one, row)
                 await changed.wait()
 
     async def follow(self) -> None:
