@@ -27,7 +27,7 @@ from ui_mcp.gateway.openapi.document import load
 from ui_mcp.gateway.openapi.fetch import Fetcher
 from ui_mcp.gateway.openapi.operations import read_api
 from ui_mcp.gateway.openapi.tools import build_tools
-from ui_mcp.gateway.search.index import Index, Meaning, meaning_text
+from ui_mcp.gateway.search.index import Index, Meaning, meaning_text, sentence_text
 from ui_mcp.gateway.search.sentences import SentenceModel
 from ui_mcp.gateway.search.vectors import Embedder, token_vectors
 from ui_mcp.gateway.source import Entry
@@ -105,9 +105,9 @@ def searching(index: Index) -> Rank:
     return lambda query: [hit.entry for hit in index.search(query, limit=40)]
 
 
-def alone(embedder: Embedder, entries: Sequence[Entry]) -> Rank:
+def alone(embedder: Embedder, text: Callable[[Entry], str], entries: Sequence[Entry]) -> Rank:
     """Rank by one meaning only: by the cosine of its vectors, which all have the same length."""
-    rows = [_centred(embedder.embed(meaning_text(entry))) for entry in entries]
+    rows = [_centred(embedder.embed(text(entry))) for entry in entries]
 
     def rank(query: str) -> Sequence[Entry]:
         asked = _centred(embedder.embed(query))
@@ -122,7 +122,7 @@ def _centred(vector: bytes) -> list[int]:
 
 
 def _meaning(embedder: Embedder, entries: Sequence[Entry]) -> Meaning:
-    return Meaning.of(embedder, [meaning_text(entry) for entry in entries])
+    return Meaning.of(embedder, [sentence_text(entry) for entry in entries])
 
 
 class Remembering:
@@ -187,13 +187,13 @@ def main() -> None:
         columns: dict[str, Callable[[Sequence[Entry]], Rank]] = {
             "ours": lambda entries: searching(Index(entries, vectors)),
             "ours, words": lambda entries: searching(Index(entries)),
-            "static vectors": partial(alone, vectors),
+            "static vectors": partial(alone, vectors, meaning_text),
         }
         if find_spec("bm25s"):
             columns["stemmed BM25"] = stemmed
         if model is not None:
             known = Remembering(SentenceModel(model))
-            columns["sentence model"] = partial(alone, known)
+            columns["sentence model"] = partial(alone, known, sentence_text)
             columns[EXTRA] = lambda entries: searching(Index(entries, vectors, None, _meaning(known, entries)))
         for name, row in table(sets, columns).items():
             for rival in ("ours, words", "static vectors"):

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock, Thread
 
-from ui_mcp.gateway.search.index import Index, Meaning, meaning_text
+from ui_mcp.gateway.search.index import Index, Meaning, sentence_text
 from ui_mcp.gateway.search.sentences import SentenceModel, sentence_model
 from ui_mcp.gateway.search.vectors import VectorCache, token_vectors
 from ui_mcp.gateway.source import Entry
@@ -26,10 +26,10 @@ class IndexBuilder:
 
     def build(self, entries: Sequence[Entry]) -> Index:
         """Return an index; without the sentence model while that has not read all of the tools."""
-        texts = [meaning_text(entry) for entry in entries]
         model = self._model
         meaning = None
         if model is not None:
+            texts = [sentence_text(entry) for entry in entries]
             if self._sentences.has_all(model, texts):
                 meaning = Meaning.of(model, texts, self._sentences)
             else:
