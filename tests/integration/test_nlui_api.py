@@ -255,6 +255,50 @@ def test_a_program_follows_what_it_began_and_names_nothing_else(demo: httpx2.Cli
     assert named == [403] * 4
 
 
+@pytest.mark.covers("GW-API-8")
+def test_an_mcp_server_is_added_by_its_address_and_removed(
+    chat: httpx2.Client, demo: httpx2.Client, folder: Path
+) -> None:
+    url = f"{str(demo.base_url).rstrip('/')}/mcp"
+
+    added = chat.post("/api/servers", json={"name": "other", "url": url})
+    twice = chat.post("/api/servers", json={"name": "other", "url": url})
+    refused = [chat.post("/api/servers", json=body) for body in ({"url": "file:///bin/sh"}, {"command": "sh"})]
+    text = (folder / "nlui.yaml").read_text()
+    [listed] = chat.get("/api/tools/sources").json()
+
+    assert (added.status_code, added.json()["error"], added.json()["saved"]) == (201, None, True)
+    assert "other__shop__list_orders" in added.json()["tools"]
+    assert (twice.status_code, [answer.status_code for answer in refused]) == (409, [400, 400])
+    assert (listed["name"], listed["kind"], listed["state"]) == ("other", "backend", "active")
+    assert "# My assistant." in text
+    assert yaml.safe_load(text)["mcp"]["servers"] == [{"name": "other", "url": url}]
+    assert chat.delete("/api/servers/other").json() == {"ok": True}
+    assert chat.get("/api/tools/sources").json() == []
+    assert yaml.safe_load((folder / "nlui.yaml").read_text())["mcp"]["servers"] == []
+    assert chat.delete("/api/servers/other").status_code == 404
+
+
+@pytest.mark.covers("GW-API-8")
+def test_a_server_that_does_not_answer_is_added_with_its_error(chat: httpx2.Client) -> None:
+    added = chat.post("/api/servers", json={"url": "http://127.0.0.1:9/mcp"})
+
+    assert (added.status_code, added.json()["name"], added.json()["tools"]) == (201, "s_127_0_0_1_9", [])
+    assert added.json()["error"]
+
+
+@pytest.mark.covers("GW-API-8")
+def test_a_server_that_the_file_mounts_elsewhere_is_not_half_removed(folder: Path) -> None:
+    text = f'{YAML}mcpServers: {{mine: {{url: "http://127.0.0.1:9/mcp"}}}}\n'
+    (folder / "nlui.yaml").write_text(text)
+    with nlui(folder, "--port", "0") as url, person(url) as client:
+        answer = client.delete("/api/servers/mine")
+        left = client.get("/api/tools/sources").json()
+
+    assert (answer.status_code, [one["name"] for one in left]) == (400, ["mine"])
+    assert (folder / "nlui.yaml").read_text() == text
+
+
 @pytest.mark.covers("GW-API-7")
 def test_no_program_or_listed_front_end_has_a_variable_sent_to_a_host(folder: Path) -> None:
     with neighbour() as other, nlui(folder, "--port", "0", X_SECRET="canary-canary") as url:
@@ -271,6 +315,8 @@ def test_no_program_or_listed_front_end_has_a_variable_sent_to_a_host(folder: Pa
                 ("PUT", "/api/config/proxy", {"proxy": other.url}),
                 ("POST", "/api/targets", target),
                 ("POST", "/api/targets/probe", target),
+                ("POST", "/api/servers", {"url": f"{other.url}/mcp"}),
+                ("DELETE", "/api/servers/x", {}),
                 ("POST", "/api/presets/shop/import", {}),
             )
         ]

@@ -90,6 +90,8 @@ export const api = {
     request("/api/targets/probe", "POST", { base_url }),
   addTarget: (target: Readonly<Record<string, unknown>>): Promise<AddedTarget> => request("/api/targets", "POST", target),
   removeTarget: (name: string): Promise<unknown> => request(`/api/targets/${encodeURIComponent(name)}`, "DELETE"),
+  addServer: (server: Readonly<Record<string, unknown>>): Promise<AddedTarget> => request("/api/servers", "POST", server),
+  removeServer: (name: string): Promise<unknown> => request(`/api/servers/${encodeURIComponent(name)}`, "DELETE"),
   reload: (name: string): Promise<AddedTarget> => request(`/api/targets/${encodeURIComponent(name)}/reload`, "POST"),
   upload: async (file: File): Promise<AddedTarget> => {
     const form = new FormData();

@@ -2,7 +2,7 @@
 import { api, type ModelSettings, person } from "./api";
 import { button, make } from "./dom";
 import { modelSettings } from "./settings";
-import { addApi, sources } from "./sources";
+import { addApi, addServer, sources } from "./sources";
 import { type Usage, usageText } from "./state";
 import { talks } from "./talks";
 
@@ -22,10 +22,8 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
   const tools = sources(again, problem);
   const model = make("p.nlui-model");
   const tokens = make("p.nlui-dim");
-  const heading = (words: string, name: string, act: () => void): HTMLElement => {
-    const open = button(name, act, "nlui-small");
-    return make("div.nlui-heading", {}, make("h2", {}, words), open);
-  };
+  const heading = (words: string, ...acts: readonly (readonly [string, () => void])[]): HTMLElement =>
+    make("div.nlui-heading", {}, make("h2", {}, words), ...acts.map(([name, act]) => button(name, act, "nlui-small")));
   const themeSwitch = make("select", { "aria-label": "Theme" });
   themeSwitch.dataset["themeSwitch"] = "";
   window.uiLook?.(themeSwitch);
@@ -35,10 +33,10 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     make("p.nlui-brand", {}, "nlui"),
     button("New conversation", begin, "nlui-primary"),
     conversations.element,
-    heading("Tools", "Add an API", () => addApi(again)),
+    heading("Tools", ["Add an API", () => addApi(again)], ["Add a server", () => addServer(again)]),
     tools.element,
     make("div.nlui-heading", {}, make("h2", {}, "Accounts"), make("a.nlui-small", { href: "/sign-ins", target: "_blank" }, "Show")),
-    heading("Model", "Change", () => void modelSettings(showModel).catch(problem)),
+    heading("Model", ["Change", () => void modelSettings(showModel).catch(problem)]),
     model,
     tokens,
     make("h2", {}, "Theme"),

@@ -1,6 +1,6 @@
 /** The list of APIs and MCP servers with their health, and the choice of tools for this conversation. */
-import { api, type Selection, type Source } from "./api";
-import { field, form, submitButton } from "./dialog";
+import { type AddedTarget, api, type Selection, type Source } from "./api";
+import { field, form, type Form, submitButton } from "./dialog";
 import { button, make } from "./dom";
 
 export interface Sources {
@@ -57,16 +57,17 @@ export function sources(changed: () => void, problem: (error: unknown) => void):
     return make("label.nlui-toolbox", {}, box, make("span", {}, name.replace(/^.*?__/, "")));
   };
   const actions = (source: Source): HTMLElement => {
+    const isApi = source.kind === "target";
     const row = make("div.nlui-row");
-    if (source.kind === "target") {
-      row.append(
-        button("Reload", () => void api.reload(source.name).then(changed, problem), "nlui-small"),
-        button("Remove", () => {
-          if (confirm(`Remove ${source.name}?`)) {
-            void api.removeTarget(source.name).then(changed, problem);
-          }
-        }, "nlui-small nlui-danger"),
-      );
+    if (isApi) {
+      row.append(button("Reload", () => void api.reload(source.name).then(changed, problem), "nlui-small"));
+    }
+    if (isApi || source.kind === "backend") {
+      row.append(button("Remove", () => {
+        if (confirm(`Remove ${source.name}?`)) {
+          void (isApi ? api.removeTarget(source.name) : api.removeServer(source.name)).then(changed, problem);
+        }
+      }, "nlui-small nlui-danger"));
     }
     return row;
   };
@@ -111,12 +112,35 @@ export function addApi(changed: () => void): void {
     shown.say("Looking…", true);
     const auth = token.value ? { auth: { type: "bearer", token: token.value } } : {};
     const given = { base_url: url.value.trim(), ...(name.value.trim() ? { name: name.value.trim() } : {}), ...auth };
-    const added = await (document ? api.upload(document) : api.addTarget(given));
-    changed();
-    if (added.error) {
-      shown.say(`${added.name} was added, but: ${added.error}`);
-    } else {
-      shown.close();
-    }
+    tell(shown, await (document ? api.upload(document) : api.addTarget(given)), changed);
   };
+}
+
+/** Open the dialog that mounts an MCP server by its address. */
+export function addServer(changed: () => void): void {
+  const url = make("input.nlui-field", { type: "url", required: "", placeholder: "https://mcp.example.com/mcp" });
+  const name = make("input.nlui-field", { autocomplete: "off", placeholder: "derived from the address" });
+  const shown = form(
+    "Add an MCP server",
+    [
+      field("Address", url, "If it wants you to sign in, Accounts shows how. A server that is started by a command belongs into nlui.yaml."),
+      field("Name", name),
+    ],
+    [submitButton("Add")],
+    () => void add().catch((error: unknown) => shown.fail(error)),
+  );
+  const add = async (): Promise<void> => {
+    shown.say("Connecting…", true);
+    tell(shown, await api.addServer({ url: url.value.trim(), ...(name.value.trim() ? { name: name.value.trim() } : {}) }), changed);
+  };
+}
+
+/** Close the dialog, or say what is wrong with the source that was added. */
+function tell(shown: Form, added: AddedTarget, changed: () => void): void {
+  changed();
+  if (added.error) {
+    shown.say(`${added.name} was added, but: ${added.error}`);
+  } else {
+    shown.close();
+  }
 }

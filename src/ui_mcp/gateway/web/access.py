@@ -30,7 +30,7 @@ from ui_mcp.webserver.person_auth import (
 UPLOAD = "/api/specs/upload"
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})
 """Paths on which programs may make changes: MCP, and conversations that a program began itself."""
-SETTINGS = ("/api/config/", "/api/targets", "/api/specs/", "/api/presets")
+SETTINGS = ("/api/config/", "/api/targets", "/api/servers", "/api/specs/", "/api/presets")
 """Paths that pages of other origins may not even read, regardless of `server.cors`."""
 _FILES = ("/nlui/", "/person/assets/", "/look/")
 _HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")

@@ -43,7 +43,8 @@ from ui_mcp.gateway.web.conversation_list import ConversationList
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
 from ui_mcp.gateway.web.model_settings import ModelSettingsService, shown_services
-from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiSources
+from ui_mcp.gateway.web.server_settings import ServerSettingsService
+from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiServers, NluiSources
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.gateway.web.target_settings import PRESETS, TargetSettingsService
 from ui_mcp.jsontypes import JsonObject
@@ -69,6 +70,7 @@ class Serving:
     conversations: Conversations
     model: ModelSettingsService
     targets: TargetSettingsService
+    servers: ServerSettingsService
     tasks: TaskGroup
     apps: AppViews
     sandbox: Sandbox
@@ -84,6 +86,7 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
         *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(gateway), tokens_to_forward).routes(),
         *ConversationList(chat.conversations).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(gateway), PRESETS), result_of(gateway)).routes(),
+        *NluiServers(chat.servers).routes(),
         *NluiConfig(chat.model, shown_services).routes(),
         *Timelines(chat.conversations.open, may_watch(access, token)).routes(),
         *person_routes(access, gateway.approvals),
@@ -120,7 +123,8 @@ async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
         conversations = Conversations(chat, journal, make_loops, tasks, watch.catch_up)
         tasks.start_soon(watch.run)
         targets = TargetSettingsService(gateway, file, _demo_starter(tasks))
-        yield Serving(gateway, conversations, model, targets, tasks, apps, sandbox)
+        servers = ServerSettingsService(gateway, file)
+        yield Serving(gateway, conversations, model, targets, servers, tasks, apps, sandbox)
 
 
 def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:

@@ -27,6 +27,11 @@ class Targets(Protocol):
     def report(self, name: str) -> JsonObject: ...
 
 
+class Servers(Protocol):
+    async def add(self, url: str, name: str) -> JsonObject: ...
+    async def remove(self, name: str) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     tools: Callable[[], Awaitable[list[JsonObject]]]
@@ -116,6 +121,26 @@ class NluiSources:
 
     async def info(self, request: Request) -> Response:
         return JSONResponse({"language": "en", "tools": len(await self._tools())})
+
+
+class NluiServers:
+    def __init__(self, servers: Servers) -> None:
+        self._servers = servers
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/api/servers", answering(self.add), methods=["POST"]),
+            Route("/api/servers/{name}", answering(self.remove), methods=["DELETE"]),
+        ]
+
+    async def add(self, request: Request) -> Response:
+        body = await body_of(request)
+        name = text_of(body, "name") if body.get("name") else ""
+        return JSONResponse(await self._servers.add(text_of(body, "url").strip(), name), 201)
+
+    async def remove(self, request: Request) -> Response:
+        await self._servers.remove(request.path_params["name"])
+        return JSONResponse({"ok": True})
 
 
 class ModelApi(Protocol):
