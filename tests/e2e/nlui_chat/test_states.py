@@ -227,6 +227,30 @@ def test_an_api_that_is_down_is_shown_as_failed_and_can_be_removed(folder: Path,
         page.close()
 
 
+@pytest.mark.covers("GW-API-8")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 390)])
+def test_an_mcp_server_is_added_by_its_address_and_removed_again(
+    folder: Path, opened: Open, url: str, scheme: Scheme, width: int
+) -> None:
+    with nlui(folder, "--port", "0") as own:
+        page = opened(own, scheme=scheme, width=width)
+        if width < 600:
+            page.get_by_role("button", name="Conversations and tools").click()
+        page.get_by_role("button", name="Add a server").click()
+        page.get_by_label("Address").fill(f"{url}/mcp")
+        page.get_by_label("Name").fill("other")
+        assert complaints(page) == []
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.get_by_role("img", name="active")).to_be_visible(timeout=60_000)
+
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.locator("summary", has_text="other").click()
+        expect(page.get_by_text("shop__list_orders")).to_be_visible()
+        page.get_by_role("button", name="Remove").click()
+        expect(page.get_by_text("No APIs or servers yet.")).to_be_visible()
+        page.close()
+
+
 def test_the_page_asks_for_a_code_and_goes_on_once_it_is_right(folder: Path, opened: Open) -> None:
     with nlui(folder, "--port", "0") as url:
         page = opened(url, known=False, strict=False, width=390)
