@@ -12,6 +12,10 @@ LIBRARIES = (
     "usr/lib/x/libatomic.so.1",
     "usr/lib/jvm/java-17/lib/libawt_xawt.so",
 )
+PROGRAMS = (
+    *("curl", "javac", "Xvfb", "openbox", "initdb", "haproxy", "objdump", "zsh", "fish"),
+    *("dbus-run-session", "gnome-keyring-daemon"),
+)
 SCRIPT = Path(__file__).parents[2] / "scripts" / "system-packages"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a shell script")
@@ -55,7 +59,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_nothing_happens_when_everything_is_there(machine: Machine) -> None:
-    for name in ("chromium", "curl", "javac", "Xvfb", "openbox", "initdb", "haproxy", "objdump", "zsh", "fish"):
+    for name in ("chromium", *PROGRAMS):
         machine.give(name)
     machine.have(*LIBRARIES)
 
@@ -87,7 +91,7 @@ def test_each_missing_package_is_named_once_with_the_command(machine: Machine) -
 
 def test_others_are_told_the_exact_command_and_may_go_on(machine: Machine) -> None:
     machine.give("id", "echo 1000")
-    for name in ("curl", "javac", "Xvfb", "openbox", "initdb", "haproxy", "objdump", "zsh", "fish"):
+    for name in PROGRAMS:
         machine.give(name)
     machine.have(*LIBRARIES)
 
