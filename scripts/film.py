@@ -119,7 +119,7 @@ async def opened(browser: Browser, view: View) -> AsyncIterator[Film]:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Uses the page as somebody whom others watch: looks, moves a pointer that can be seen, and clicks."""
+    """Uses the page as a person whom others watch: looks, moves a pointer that can be seen, and clicks."""
 
     page: Page
 

@@ -1,4 +1,4 @@
-"""The tour, as somebody sees it who has just typed `make run`."""
+"""The tour, as a person sees it who has just typed `make run`."""
 
 import tempfile
 from pathlib import Path
