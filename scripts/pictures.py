@@ -1,4 +1,4 @@
-"""Takes the pictures of the example apps and of the elements, light and dark; needs Chromium and the `browser` extra.
+"""Takes the pictures of the example apps and of the elements, light and dark; needs Chromium and Playwright.
 
 An example's picture lies beside it as `preview-light.webp` and `preview-dark.webp`: the start page and the gallery of
 the documentation show them. The pictures of the elements are those of the snippets in `ui://components`.
