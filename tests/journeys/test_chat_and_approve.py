@@ -28,7 +28,7 @@ def test_a_person_asks_approves_and_gets_it_done(person: Person, tell: Telling, 
 
         story.say("## Changing something needs approval")
         ask(page, "ship order 1")
-        expect(page.get_by_role("heading", name="May I call shop__ship_order?")).to_be_visible()
+        expect(page.get_by_role("heading", name="Your agent wants to ship order 1 in shop")).to_be_visible()
         story.picture(page, "chat-approval", "The assistant asks whether it may ship order 1")
         page.get_by_role("button", name="Approve once").click()
         expect(page.get_by_role("paragraph").filter(has_text="Order 1 is on its way.")).to_be_visible()

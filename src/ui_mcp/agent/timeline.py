@@ -230,7 +230,7 @@ _USER = ("message_id", "mime", "text", "client_id")
 _ASSISTANT = ("message_id", "mime", "md", "partial")
 _SAMPLING = ("reasoning", "usage")
 _TOOL = ("call_id", "name", "args", "decision", "approval_id")
-_APPROVAL = ("approval_id", "call_id", "tool", "args", "digest", "expires_at", "request", "risk")
+_APPROVAL = ("approval_id", "call_id", "tool", "says", "args", "digest", "expires_at", "request", "risk")
 _DECIDER = ("decided_by", "reason")
 _DECISION = ("decided_by", "decided_at", "reason", "args")
 

@@ -22,7 +22,10 @@ _VERBS = {
     "delete": "delete", "remove": "remove", "destroy": "delete", "drop": "delete",
     "send": "send", "cancel": "cancel", "close": "close", "open": "open", "move": "move", "copy": "copy",
     "start": "start", "stop": "stop", "run": "run", "upload": "upload", "merge": "merge", "publish": "publish",
-    "approve": "approve", "buy": "buy", "order": "order", "pay": "pay", "refund": "refund", "place": "place",
+    "approve": "approve", "ship": "ship", "archive": "archive", "restore": "restore", "rename": "rename",
+    "assign": "assign", "invite": "invite", "schedule": "schedule", "deploy": "deploy", "write": "write",
+    "enable": "enable", "disable": "disable", "reset": "reset", "charge": "charge",
+    "buy": "buy", "order": "order", "pay": "pay", "refund": "refund", "place": "place",
 }  # fmt: skip
 _ID = re.compile(r"(?i)^(id|.*_?id|number|key|name|slug|code)$")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -122,7 +122,7 @@ async def test_the_shell_shows_what_an_agent_does_and_asks(tmp_path: Path, brows
             await page.keyboard.press("Enter")
             await shell.get_by_role("button", name="Chat", exact=True).click()
             panel = shell.get_by_role("complementary", name="Chat with your agent")
-            question = panel.get_by_role("listitem", name="Approval of shop__ship_order")
+            question = panel.get_by_role("listitem", name="Approval of Ship order")
             await expect(question).to_contain_text("Waiting for your answer")
             await expect(question.get_by_role("button")).to_have_count(0)
             await page.get_by_role("button", name="Review").click()

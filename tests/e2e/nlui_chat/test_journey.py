@@ -10,18 +10,18 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.covers("GW-REN-1")
 def test_the_whole_journey_from_question_to_shipped_order(page: Page) -> None:
-    say(page, "show the orders")
+    page.get_by_role("button", name="Show the orders").click()
     table = page.get_by_role("table")
     expect(table).to_contain_text("Ada Lovelace")
     expect(log(page).get_by_text("and I ask you before I do it")).to_be_visible()
 
     say(page, "ship order 1")
-    expect(page.get_by_role("heading", name="May I call shop__ship_order?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your agent wants to ship order 1 in shop")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.get_by_role("button", name="Approve once").click()
 
     expect(log(page).get_by_text("Order 1 is on its way.")).to_be_visible()
-    expect(log(page).get_by_text("approved by human")).to_be_visible()
+    expect(log(page).get_by_text("approved by you")).to_be_visible()
     expect(page.locator("dl.nlui-card")).to_contain_text("Espresso machine")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     expect(page.get_by_text("This conversation:")).to_be_visible()

@@ -1,9 +1,10 @@
 /** One element per item of the timeline. */
-import { headline, json, previewOf, riskBadge } from "../person/request";
+import { headline, json, plain, previewOf, riskBadge } from "../person/request";
 import { button, make } from "./dom";
 import { resultView } from "./result";
 import { richMarkdown } from "./fenced_blocks";
 import { endText, type Item, usageText } from "./state";
+import { person, sourceOf, toolTitle } from "./tool_names";
 
 /** Actions on items; null where the page does not offer one. */
 export interface ItemActions {
@@ -53,9 +54,9 @@ export function itemView(item: Item, actions: ItemActions): ItemView {
     case "assistant_markdown":
       return { element: answer(item, actions), label: item.partial ? `Assistant, ${PARTIAL_TEXT[item.partial] ?? ""}` : "Assistant" };
     case "tool":
-      return { element: tool(item, actions), label: `Tool ${item.name ?? ""}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
+      return { element: tool(item, actions), label: `Tool ${toolTitle(item.name ?? "")}, ${STATUS_TEXT[item.status ?? ""] ?? ""}` };
     case "approval":
-      return { element: item.status === "pending" ? pending(item, actions) : decided(item), label: `Approval of ${item.tool ?? ""}` };
+      return { element: item.status === "pending" ? pending(item, actions) : decided(item), label: `Approval of ${toolTitle(item.tool ?? "")}` };
     case "sampling":
       return { element: sampling(item), label: item.reasoning ? "Reasoning" : "Tokens" };
     case "end_turn":
@@ -151,7 +152,7 @@ function args(value: unknown): HTMLElement | null {
 function tool(item: Item, actions: ItemActions): HTMLElement {
   const status = item.status ?? "running";
   const said = make("span", { class: `nlui-status nlui-${status}` }, `${STATUS_TEXT[status] ?? status}${decision(item)}`);
-  const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, make("code", {}, item.name ?? ""), said), args(item.args));
+  const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, ...toolName(item.name ?? ""), said), exactName(item.name ?? ""), args(item.args));
   const open = actions.app?.(item);
   if (open) {
     details.append(make("div.nlui-row", {}, button("Open app", open, "nlui-small nlui-primary")));
@@ -163,18 +164,33 @@ function tool(item: Item, actions: ItemActions): HTMLElement {
   return details;
 }
 
+/** The tool in words, with the API or server it belongs to. */
+function toolName(name: string): readonly HTMLElement[] {
+  const source = sourceOf(name);
+  return [make("strong.nlui-toolname", {}, toolTitle(name)), ...(source ? [make("span.nlui-dim", {}, source)] : [])];
+}
+
+function exactName(name: string): HTMLElement {
+  return make("p.nlui-dim.nlui-exact", {}, "Tool ", make("code", {}, name));
+}
+
+/** What the person is asked; journals of older versions do not say it in words. */
+function asked(item: Item): string {
+  return plain(item.says ?? `The assistant wants to use ${item.tool ?? ""}`);
+}
+
 function decision(item: Item): string {
   if (!item.decided_by) {
     return "";
   }
-  return `, ${item.decision ?? "decided"} by ${item.decided_by}${item.reason ? `: ${item.reason}` : ""}`;
+  return `, ${item.decision ?? "decided"} by ${person(item.decided_by)}${item.reason ? `: ${item.reason}` : ""}`;
 }
 
 function decided(item: Item): HTMLElement {
-  const who = item.decided_by ? ` by ${item.decided_by}` : "";
+  const who = item.decided_by ? ` by ${person(item.decided_by)}` : "";
   const said = `${item.status ?? ""}${who}${item.reason ? `: ${item.reason}` : ""}`;
   const status = make("span", { class: `nlui-status ${item.status === "approved" ? "nlui-done" : "nlui-denied"}` }, said);
-  return make("details.nlui-item.nlui-tool", {}, make("summary", {}, "Asked about ", make("code", {}, item.tool ?? ""), status), args(item.args));
+  return make("details.nlui-item.nlui-tool", {}, make("summary", {}, ...toolName(item.tool ?? ""), status), exactName(item.tool ?? ""), args(item.args));
 }
 
 function pending(item: Item, { decide, review }: ItemActions): HTMLElement {
@@ -184,8 +200,9 @@ function pending(item: Item, { decide, review }: ItemActions): HTMLElement {
   return make(
     "div",
     { class: approvalClass(item) },
+    make("p.ask-who", {}, make("strong", {}, asked(item)), " ", riskBadge(item.risk ?? "")),
     make("div.ask-head", {}, ...headline(item.tool ?? "", previewOf(item.request))),
-    make("p.ask-who", {}, "Waiting for your answer. ", riskBadge(item.risk ?? "")),
+    make("p.ask-who", {}, "Waiting for your answer."),
     review ? make("div.nlui-row", {}, button("Review", () => review(item), "nlui-primary")) : null,
   );
 }
@@ -219,7 +236,7 @@ function question(item: Item, decide: NonNullable<ItemActions["decide"]>): HTMLE
   return make(
     "div",
     { class: approvalClass(item) },
-    make("h2", {}, "May I call ", make("code", {}, item.tool ?? ""), "? ", riskBadge(item.risk ?? "")),
+    make("h2", {}, asked(item), " ", riskBadge(item.risk ?? "")),
     preview ? make("div.ask-head", {}, ...headline(item.tool ?? "", preview)) : null,
     field,
     request,

@@ -10,6 +10,7 @@ import { api, person, sendMessage } from "./api";
 import { appPanel, calledBy } from "./app_panel";
 import { button, make } from "./dom";
 import { find } from "./find";
+import { emptyState } from "./empty";
 import { follow, type Frame, retryText } from "./follow";
 import { log } from "./log";
 import { sidebar } from "./sidebar";
@@ -29,12 +30,7 @@ let unfollow: () => void = () => undefined;
 const status = make("p.nlui-statusbar", { role: "status" });
 const liveRegion = make("div.nlui-spoken", { "aria-live": "polite" });
 const stop = button("Stop", () => void act(api.stop(open)), "nlui-small nlui-danger");
-const empty = make(
-  "div.nlui-empty",
-  {},
-  make("h2", {}, "Ask for something"),
-  make("p", {}, "The assistant uses the tools of your APIs and servers. You approve calls that change something."),
-);
+const empty = emptyState((text) => send(text));
 const appView = appPanel((id, text) => sendMessage(id, text), problem);
 let apps: Readonly<Record<string, string>> = {};
 const view = log(
@@ -46,15 +42,16 @@ const view = log(
     review: null,
     app: (item) => (calledBy(item).name in apps ? () => appView.open(open, item) : null),
   },
-  empty,
+  empty.element,
 );
-const write = composer((text) => {
+const write = composer(send);
+function send(text: string): void {
   const unsent = (error: unknown): never => {
     write.restore(text);
     throw error;
   };
   void act(currentConversation().then((id) => sendMessage(id, text)).then(() => panel.refresh(open), unsent));
-});
+}
 const panel = sidebar(openConversation, () => void startConversation().catch(problem), problem);
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
@@ -181,7 +178,7 @@ function draw(): void {
 }
 
 function announce(item: Item): void {
-  const words = { assistant_markdown: item.md, approval: `Waiting for your answer: may I call ${item.tool ?? ""}?`, notice: item.text }[item.kind as string];
+  const words = { assistant_markdown: item.md, approval: `${item.says ?? ""}. Waiting for your answer.`, notice: item.text }[item.kind as string];
   if (words) {
     liveRegion.textContent = words;
   }
@@ -243,11 +240,7 @@ function showPage(): void {
   document.body.className = "nlui";
   document.body.replaceChildren(panel.element, main, appView.element);
   appsKnown = learnApps();
-  void api.model().then((found) => {
-    if (found.provider === "scripted" && empty.childElementCount === 2) {
-      empty.append(make("p", {}, "This demo runs on a small coffee shop. Try “show the orders” or “ship order 1”."));
-    }
-  }, () => undefined);
+  void empty.offer();
   if (location.hash.length > 1) {
     openConversation(location.hash.slice(1));
   } else {

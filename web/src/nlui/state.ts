@@ -15,6 +15,8 @@ export interface Item {
   readonly approval_id?: string;
   readonly digest?: string;
   readonly tool?: string;
+  /** What a call that needs approval would do, in plain words. */
+  readonly says?: string;
   readonly request?: unknown;
   readonly risk?: string;
   readonly decided_by?: string;

@@ -63,8 +63,9 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
     const link = button(title, () => go(listed.id), "nlui-talk");
     link.title = title;
     link.setAttribute("aria-current", String(listed.id === open));
-    if (listed.match) {
-      link.append(make("small.nlui-dim", {}, listed.match));
+    const below = listed.match ? listed.match : timeOf(listed.updated_at);
+    if (below) {
+      link.append(make("small.nlui-dim", {}, below));
     }
     return make(listed.pinned ? "li.nlui-pinned" : "li", {}, link, menu(title, () => entries(listed, title)));
   };
@@ -86,6 +87,16 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
     shelf.textContent = archived ? "Back to all conversations" : `Archived (${String(away)})`;
   };
   return { element: make("div.nlui-talklist", {}, search, list, nothing, shelf), refresh };
+}
+
+/** When a conversation was last used, which tells those with the same title apart: the time of today, else the day. */
+function timeOf(updated: string): string {
+  const when = new Date(updated);
+  if (Number.isNaN(when.getTime())) {
+    return "";
+  }
+  const today = when.toDateString() === new Date().toDateString();
+  return today ? when.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : when.toLocaleDateString([], { dateStyle: "medium" });
 }
 
 /** A button that opens a menu; arrow keys move in it, Escape closes it. */

@@ -31,14 +31,14 @@ function follow(): () => void {
 
 test("what is no message is grouped by the message before it", () => {
   follow();
-  expect(texts()).toEqual([["", ["Notice"]], ["7", ["Tool shop__list, running…", "Approval of shop__ship"]]]);
+  expect(texts()).toEqual([["", ["Notice"]], ["7", ["Tool List, running…", "Approval of Ship"]]]);
 });
 
 test("an item that did not change keeps its element", () => {
   follow();
   const [tool, question] = activity.get("7") ?? [];
   say({ type: "ui_state_delta", seq: 5, ops: [{ op: "update", id: "i3", set: { status: "done" } }] });
-  expect([activity.get("7")?.[0] === tool, activity.get("7")?.[1] === question, texts()[1]?.[1][0]]).toEqual([false, true, "Tool shop__list, done"]);
+  expect([activity.get("7")?.[0] === tool, activity.get("7")?.[1] === question, texts()[1]?.[1][0]]).toEqual([false, true, "Tool List, done"]);
 });
 
 test("what the agent is writing and why it waits come with the activity", () => {

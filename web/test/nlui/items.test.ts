@@ -46,15 +46,20 @@ describe("a tool call", () => {
   test("shows arguments and result, open unless it failed", () => {
     const call = item({ kind: "tool", name: "shop__list", status: "done", args: { limit: 5 }, content: { result: [{ id: 1 }], is_error: false } });
     const shown = itemView(call, NONE);
-    expect([shown.label, shown.element.querySelector(".nlui-args")?.textContent, (shown.element as HTMLDetailsElement).open, shown.element.querySelector("td")?.textContent]).toEqual(["Tool shop__list, done", '{\n  "limit": 5\n}', true, "1"]);
+    expect([shown.label, shown.element.querySelector(".nlui-args")?.textContent, (shown.element as HTMLDetailsElement).open, shown.element.querySelector("td")?.textContent]).toEqual(["Tool List, done", '{\n  "limit": 5\n}', true, "1"]);
     const failed = itemView(item({ kind: "tool", name: "shop__list", status: "error", content: { result: "no", is_error: true } }), NONE);
     expect([(failed.element as HTMLDetailsElement).open, failed.element.querySelector(".nlui-args")]).toEqual([false, null]);
+  });
+
+  test("is named in words, with its source beside it and its exact name inside", () => {
+    const { element } = itemView(item({ kind: "tool", name: "shop__ship_order", status: "done" }), NONE);
+    expect([element.querySelector("summary")?.textContent, element.querySelector("code")?.textContent]).toEqual(["Ship ordershopdone", "shop__ship_order"]);
   });
 });
 
 test("a call names who decided about it, and why", () => {
   const call = item({ kind: "tool", name: "shop__ship", status: "denied", decision: "denied", decided_by: "human", reason: "too early" });
-  expect(itemView(call, NONE).element.querySelector(".nlui-status")?.textContent).toBe("not allowed, denied by human: too early");
+  expect(itemView(call, NONE).element.querySelector(".nlui-status")?.textContent).toBe("not allowed, denied by you: too early");
 });
 
 describe("an approval", () => {
@@ -84,6 +89,11 @@ describe("an approval", () => {
       { approval_id: "a1", digest: "d1", approved: true, scope: "once", arguments: { id: 2 } },
     ]);
     expect(element.querySelector("[role=alert]")?.textContent).toBe("The arguments are not JSON.");
+  });
+
+  test("says in words what would be done, with nothing that disguises it", () => {
+    const { element } = itemView({ ...question, says: "Your agent wants to ship order 1\u202e in shop" }, { ...NONE, decide: () => undefined });
+    expect(element.querySelector("h2")?.textContent).toBe("Your agent wants to ship order 1\\u202e in shop Changes data");
   });
 
   test("leads to the card where the page decides elsewhere", () => {

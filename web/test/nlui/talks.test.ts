@@ -50,6 +50,15 @@ test("a search shows where the words stand, in archived conversations too", asyn
   await vi.waitFor(() => expect(list.element.textContent).toContain("Nothing found."));
 });
 
+test("the time of the last message tells conversations with the same title apart", async () => {
+  const today = new Date();
+  const one = (id: string, updated_at: string): object => ({ id, title: "Show the orders", updated_at });
+  api.answers["GET /api/conversations"] = [one("c1", today.toISOString()), one("c2", "2020-02-03T10:00:00Z")];
+  await list.refresh("c1");
+  const said = [...list.element.querySelectorAll("small")].map((small) => small.textContent);
+  expect(said).toEqual([today.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }), new Date("2020-02-03T10:00:00Z").toLocaleDateString([], { dateStyle: "medium" })]);
+});
+
 test("pin, archive and rename are sent", async () => {
   buttonIn(openMenu("Orders"), "Unpin").click();
   buttonIn(openMenu("Orders"), "Archive").click();

@@ -129,6 +129,7 @@ def events_for(journal: JournalWriter, row: Approval, call_id: str) -> list[NewE
             "approval_id": row.id,
             "call_id": call_id,
             "tool": row.tool,
+            "says": row.says,
             "args": row.arguments,
             "digest": row.digest,
             "expires_at": row.expires_at,
