@@ -6,6 +6,8 @@ import { markdown } from "./markdown";
 
 const NEAR_END_PX = 80;
 const SUGGESTIONS = ["Show me the TODOs of this project as a board.", "Make a form to plan my week, and show it.", "Chart the size of the files here by type."];
+/** How long the button says that it has copied. */
+const COPIED_MS = 1_500;
 const MARKS: Record<Stage, [string, string]> = {
   sent: ["○", "Waiting for an agent"],
   notified: ["✓", "Agent notified"],
@@ -195,9 +197,28 @@ function bubble(message: Message): HTMLElement {
     receipt.className = "chat-receipt";
     receipt.setAttribute("role", "img");
     foot.append(receipt);
+  } else {
+    foot.append(copyButton(message.content));
   }
   made.append(foot);
   return made;
+}
+
+/** Copies what the agent wrote, as Markdown. */
+function copyButton(content: string): HTMLElement {
+  const button = element("button");
+  button.type = "button";
+  button.className = "chat-copy";
+  const say = (words: string): void => {
+    button.setAttribute("aria-label", words);
+    button.title = words;
+  };
+  say("Copy");
+  button.addEventListener("click", () => {
+    navigator.clipboard.writeText(content).then(() => say("Copied"), () => say("The browser does not allow copying"));
+    setTimeout(() => say("Copy"), COPIED_MS);
+  });
+  return button;
 }
 
 function frame(author: "user" | "assistant", content: string, mime: string): HTMLElement {

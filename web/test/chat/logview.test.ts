@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { echoed, empty, failed, type Log, merged, type Message } from "../../src/chat/log";
 import { logView, type LogView } from "../../src/chat/logview";
 
@@ -29,6 +29,17 @@ describe("the log", () => {
   test("renders Markdown, and other types as they are", () => {
     show(merged(empty, [message("1", { content: "*a*" }), message("2", { content: "*b*", mime: "text/plain", author: "assistant" })]));
     expect([...view.element.querySelectorAll(".chat-body")].map((body) => body.innerHTML)).toEqual(["<p><em>a</em></p>", "<pre>*b*</pre>"]);
+  });
+
+  test("lets the person copy what the agent wrote, as Markdown", async () => {
+    const copied: string[] = [];
+    vi.stubGlobal("navigator", { clipboard: { writeText: (text: string) => Promise.resolve(void copied.push(text)) } });
+    show(merged(empty, [message("1"), message("2", { content: "**b**", author: "assistant" })]));
+    const buttons = [...view.element.querySelectorAll<HTMLElement>(".chat-copy")];
+    buttons.forEach((one) => one.click());
+    await vi.waitFor(() => expect(buttons.map((one) => one.getAttribute("aria-label"))).toEqual(["Copied"]));
+    expect(copied).toEqual(["**b**"]);
+    vi.unstubAllGlobals();
   });
 
   test("marks how far each message of the person got", () => {
