@@ -1,5 +1,7 @@
 """`ui-mcp phone`: it acts for the person alone, and shows, lists and revokes."""
 
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -61,3 +63,11 @@ def test_a_qr_code_on_the_terminal_pairs_a_phone_that_is_listed_and_revoked(
     assert listed[12:].startswith("  Firefox on Android  https://phone.example  paired ")
     assert gone == [f"Revoked: Firefox on Android ({listed[:12]})"]
     assert list_phones() == ["No phone is paired."]
+
+
+def test_the_command_works_without_the_packages_that_only_pairing_needs() -> None:
+    code = 'import sys; sys.modules["segno"] = sys.modules["cryptography"] = None; import ui_mcp.app.commands.phone'
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -2,14 +2,23 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ui_mcp import config as settings
 from ui_mcp.app.terminal import has_terminal, open_terminal
+from ui_mcp.discovery import lazy
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError, RefusedError
 from ui_mcp.inbox.phone.devices import Device, Devices
-from ui_mcp.inbox.phone.pairing import new_pairing
 from ui_mcp.person import CODE_SECONDS
 from ui_mcp.workspace import Workspace
+
+# Pairing needs packages that the extra `phone` brings; listing and revoking do not.
+if TYPE_CHECKING:
+    from ui_mcp.app.phone_listener import require_packages
+    from ui_mcp.inbox.phone.pairing import new_pairing
+else:
+    require_packages = lazy("ui_mcp.app.phone_listener:require_packages")
+    new_pairing = lazy("ui_mcp.inbox.phone.pairing:new_pairing")
 
 OFF = (
     "Phones are off: no phone can reach this server\n"
@@ -22,12 +31,14 @@ def pair_phone(directory: str) -> Sequence[str]:
 
     Raises:
         InvalidArgumentsError: phones are off in this directory.
+        ConfigError: a package is missing.
         RefusedError: there is no terminal; codes are shown nowhere else.
     """
     _require_terminal()
     phone = settings.load(Workspace.at(directory).config_file).phone
     if not phone.url:
         raise InvalidArgumentsError(OFF)
+    require_packages()
     made = new_pairing(Devices(), phone.origin)
     with open_terminal("A code") as terminal:
         terminal.write(f"{made.for_terminal()}\n{made.link}\n\n")
