@@ -120,6 +120,7 @@ def _print_next_steps(running: Running, app: str | None, mcp_url: str) -> None:
     views = (folder / "viewdefs").glob("*.DEFAULT.html")
     view = min(views, key=lambda file: len(file.name), default=folder)
     see = "the app, with the chat beside it" if app else "an agent builds an app before your eyes, in a minute"
+    hosts = "“Connect an agent” on the page" if app else "the last card of the tour"
     sys.stdout.write(
         f"""
 What next:
@@ -127,7 +128,7 @@ What next:
   Change it             edit {view}
                         and save: the page updates immediately
   Connect your agent    claude mcp add --transport http ui {mcp_url}/mcp
-                        (the last card of the tour has a line for every host)
+                        ({hosts} has a line for every host)
   Use it in a project   ui-mcp setup, in the project's directory
 Everything here is temporary and is deleted when you press Ctrl+C.
 """
