@@ -92,7 +92,7 @@ def test_going_back_shows_what_was_there(apps: Bench) -> None:
 def test_an_app_that_does_not_exist_leaves_a_notice(apps: Bench) -> None:
     visit(apps, "/app/nothing")
 
-    assert "There is no app nothing" in apps.pages[1].properties[1]["notice"]
+    assert 'There is no app \\"nothing\\"' in apps.pages[1].properties[1]["notice"]
     assert sent(apps) == {"path": ""}
 
 

@@ -111,7 +111,7 @@ export function accounts(fetch: Fetch): Accounts {
       "div.acc-buttons",
       {},
       named(button("Sign in", () => void act("begin", { name: one.name, way: "browser" }), "acc-main"), "Sign in to"),
-      named(button("With a code, on another device", () => void act("begin", { name: one.name, way: "device" })), "Sign in with a code to"),
+      named(button("With a code, on another device", () => void act("begin", { name: one.name, way: "device" })), "With a code, on another device: sign in to"),
     );
   }
 

@@ -155,7 +155,7 @@ export function settings(fetch: Fetch, around: SettingsSurroundings): Settings {
       agreed ? "section.set-card" : "section.set-card.set-asks",
       { "aria-label": "Your agreement" },
       make("h2", {}, agreed ? "You agreed to wider rights" : "This project asks for wider rights"),
-      make("p", {}, agreed ? "These lines of its settings are in effect because you agreed to them." : "These lines of its settings have no effect until you agree. Agree only if you know why the project needs them."),
+      make("p", {}, agreed ? "These lines of the project’s settings are in effect because you agreed to them." : "These lines of the project’s settings have no effect until you agree. Agree only if you know why the project needs them."),
       make("ul.set-lines", {}, ...lines),
       act1,
     );

@@ -123,7 +123,7 @@ function addresses.visit(page, text, moved)
   end
   local object, why = E.mcp.app(name)
   if object == nil then
-    set_property(page, NOTICE, json.encode({ level = "error", text = "There is no app " .. name .. " to show: " .. tostring(why) }))
+    set_property(page, NOTICE, json.encode({ level = "error", text = 'There is no app "' .. name .. '" to show: ' .. tostring(why) }))
     return
   end
   addresses.name(object, name)
