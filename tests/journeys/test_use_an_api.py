@@ -11,6 +11,10 @@ from journeys.conftest import Person, Telling
 from journeys.hosts import StdioHost
 
 pytestmark = pytest.mark.slow
+INTRODUCTION = """# An API becomes tools
+
+The library in this example stands for your own API: anything that publishes an OpenAPI document, found by its address.
+To try the gateway without one, run `nlui`, which starts with a demo shop."""
 BOOK = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
 DOCUMENT = {
     "openapi": "3.1.0",
@@ -70,7 +74,7 @@ def library() -> Iterator[str]:
 
 def test_an_agent_uses_an_api_from_its_bare_address(person: Person, tell: Telling, library: str) -> None:
     story = tell("use-an-api")
-    story.say("# An API becomes tools\n\nA library service publishes an OpenAPI document; its address is enough.")
+    story.say(INTRODUCTION)
     configuration = f"targets:\n  - name: library\n    base_url: {library}\n"
     (person.home / "nlui.yaml").write_text(configuration)
     story.file("nlui.yaml", "yaml", configuration)
