@@ -96,7 +96,9 @@ function makeCorner(): HTMLElement {
   const copy = button("Copy", () => void navigator.clipboard.writeText(shown.map(asText).join("\n\n")), "ui-problems-copy");
   const dismiss = button("Dismiss all", dismissAll, "ui-problems-dismiss");
   head.append(copy, dismiss);
-  panel.append(head, make("ul", "ui-problems-list"), make("p", "ui-problems-hint", "The agent has been told. Entries go away when they are fixed."));
+  const list = make("ul", "ui-problems-list");
+  list.tabIndex = 0; // it scrolls, also by keyboard
+  panel.append(head, list, make("p", "ui-problems-hint", "The agent has been told. Entries go away when they are fixed."));
   corner.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       setOpen(corner, false);
