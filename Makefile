@@ -162,15 +162,13 @@ $(STAMPS)/version: FORCE $(BIN)/python
 	@$(BIN)/python scripts/version.py $@
 
 $(STAMPS)/run: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
-	@$(BIN)/python scripts/assets.py
-	@echo "[4/4] Installing ui-mcp and its dependencies into .venv (about 15 s)…" >&2
-	@$(PIP) --editable .
+	@echo "[3/4] Installing ui-mcp and its dependencies into .venv (about 15 s)…" >&2
+	@$(BIN)/python scripts/assets.py while env UI_MCP_ASSETS=apart $(PIP) --editable .
 	@touch $@
 
 $(STAMPS)/dev: $(BIN)/python $(STAMPS)/node $(STAMPS)/version $(BUILD_FILES)
-	@$(BIN)/python scripts/assets.py
-	@echo "[4/4] Installing ui-mcp with its development tools into .venv (about a minute)…" >&2
-	@$(PIP) --editable '.[dev]'
+	@echo "[3/4] Installing ui-mcp with its development tools into .venv (about a minute)…" >&2
+	@$(BIN)/python scripts/assets.py while env UI_MCP_ASSETS=apart $(PIP) --editable '.[dev]'
 	@$(BIN)/python scripts/commits.py enable
 	@touch $@ $(STAMPS)/run
 

@@ -1,5 +1,6 @@
 """Build hook: builds missing or stale assets, and puts the examples and a README with the right version into wheels."""
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -20,14 +21,18 @@ class AssetsHook(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the assets and add the README to a wheel; `version` is the kind of build, not a number."""
-        try:
-            assets.ensure(agent_optional=version == "editable")
-        except assets.BuildError as error:
-            raise SystemExit(f"\n{error}\n") from None
+        if os.environ.get("UI_MCP_ASSETS") != "apart" or version != "editable":  # then `make` builds them meanwhile
+            self._build(version)
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"][str(self._readme())] = "ui_mcp/bundle/base/README.md"
             for app in sorted((Path(self.root) / "examples").glob("*/app.lua")):
                 build_data["force_include"][str(app.parent)] = f"ui_mcp/examples/{app.parent.name}"
+
+    def _build(self, version: str) -> None:
+        try:
+            assets.ensure(agent_optional=version == "editable")
+        except assets.BuildError as error:
+            raise SystemExit(f"\n{error}\n") from None
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the scratch copy of the README."""

@@ -2,7 +2,8 @@
 
 `python scripts/assets.py [web|agent|vectors|all|lint|test]` builds, lints or tests manually; the build hook calls
 `ensure()` for every wheel, sdist and editable install, which builds what is missing or stale. Staleness is decided by a
-digest of the sources, because time stamps in a clone are arbitrary.
+digest of the sources, because time stamps in a clone are arbitrary. `python scripts/assets.py while COMMAND` does so
+while a command runs, such as an editable install that leaves the assets to others (UI_MCP_ASSETS=apart).
 """
 
 import importlib.util
@@ -11,9 +12,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -87,14 +90,28 @@ def ensure(*, agent_optional: bool = False) -> None:
         MissingToolError: a tool is missing; the message says how to get it.
         BuildError: a tool failed; the message contains its output.
     """
+    stale: list[Callable[[], None]] = []
     if (WEB.source / "package.json").is_file() and not WEB.fresh():
-        build_web()
+        node_tools()  # without them nothing else need be built
+        stale.append(build_web)
     if (AGENT.source / "build.py").is_file() and not AGENT.fresh():
-        with suppress(MissingToolError) if agent_optional else nullcontext():
-            build_agent()
+        stale.append(partial(_unless, MissingToolError, build_agent) if agent_optional else build_agent)
     if not VECTORS.fresh():
-        with suppress(BuildError) if agent_optional else nullcontext():
-            build_vectors()
+        stale.append(partial(_unless, BuildError, build_vectors) if agent_optional else build_vectors)
+    together(*stale)
+
+
+def _unless(error: type[BuildError], build: Callable[[], None]) -> None:
+    with suppress(error):
+        build()
+
+
+def together(*work: Callable[[], object]) -> None:
+    """Do everything at the same time, for it is mostly downloads and other programs; raise the first error."""
+    with ThreadPoolExecutor(max_workers=max(len(work), 1)) as pool:
+        begun = [pool.submit(one) for one in work]
+    for one in begun:
+        one.result()
 
 
 def ensure_all() -> None:
@@ -106,7 +123,7 @@ def build_web() -> None:
     """Run the npm build and record the digest of its sources."""
     digest = WEB.digest()
     npm = node_tools()
-    print("[3/4] Building the page (npm, about half a minute)…", file=sys.stderr)
+    print("[4/4] Building the page (npm, about half a minute)…", file=sys.stderr)
     _install_packages(npm)
     _run_silently(npm, "run", "--silent", "build")
     WEB.built_from(digest)
@@ -221,7 +238,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """Build, lint or test what is named; without a name build whatever is stale."""
+    """Build, lint or test what is named; without a name build whatever is stale, beside a command if one is given."""
     work = {
         "web": build_web,
         "agent": build_agent,
@@ -230,11 +247,15 @@ def main(arguments: list[str]) -> int:
         "lint": lint_web,
         "test": test_web,
     }
+    ensure_some = partial(ensure, agent_optional=True)
     try:
+        if arguments[:1] == ["while"]:
+            together(partial(subprocess.run, arguments[1:], check=True), ensure_some)
+            return 0
         for name in arguments:
             work[name]()
         if not arguments:
-            ensure(agent_optional=True)
+            ensure_some()
     except (BuildError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from array import array
 from pathlib import Path
 
 PACKAGE = "wordllama==0.4.0.post1"
@@ -47,14 +48,24 @@ def packed(weights: bytes, tokens: dict[str, dict[str, dict[str, int]]]) -> byte
     [described] = [one for name, one in json.loads(weights[8 : 8 + size]).items() if name != "__metadata__"]
     count, dimensions = described["shape"]
     vocabulary = sorted(tokens["model"]["vocab"].items(), key=lambda item: item[1])
-    if described["dtype"] != "F16" or [number for _, number in vocabulary] != list(range(count)):
+    numbers = weights[8 + size :]
+    right = described["dtype"] == "F16" and len(numbers) == 2 * count * dimensions
+    if not right or [number for _, number in vocabulary] != list(range(count)):
         raise OSError(f"{PACKAGE} has vectors of another form than expected")
     header = {"version": PACKAGE, "dimensions": dimensions, "tokens": [token for token, _ in vocabulary]}
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    return _MAGIC + len(text).to_bytes(4, "little") + text + quantized(numbers)
+
+
+def quantized(halves: bytes) -> bytes:
+    """Return one byte for each number of two; the few that occur are worked out once, for speed."""
     scale = 127 / _CLIP
-    numbers = struct.unpack(f"<{count * dimensions}e", weights[8 + size :])
-    body = bytes(min(max(round(number * scale), -127), 127) + 128 for number in numbers)
-    return _MAGIC + len(text).to_bytes(4, "little") + text + body
+    numbers = array("H", halves)
+    known = {
+        bits: min(max(round(struct.unpack("<e", bits.to_bytes(2, sys.byteorder))[0] * scale), -127), 127) + 128
+        for bits in set(numbers)
+    }
+    return bytes(map(known.__getitem__, numbers))
 
 
 def _download(folder: Path) -> Path:

@@ -40,7 +40,7 @@ class Clone:
         command = [sys.executable, "-S", str(self.root / "scripts" / "assets.py"), *arguments]
         path = f"{self.tools}:/usr/bin:/bin" if (self.tools / "npm").exists() else str(self.tools)
         env = {"PATH": path, **environment}
-        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        return subprocess.run(command, cwd=self.root, env=env, capture_output=True, text=True, check=False)
 
     def calls(self) -> list[str]:
         file = self.root / "npm-calls"
@@ -104,6 +104,13 @@ def test_an_unpacked_sdist_is_not_built_again(with_node: Clone) -> None:
     assert len(with_node.calls()) == 2
 
 
+def test_the_front_end_is_built_while_a_command_runs_whose_failure_counts(with_node: Clone) -> None:
+    done = with_node.build("while", "sh", "-c", "until [ -e npm-calls ]; do sleep 0.1; done; exit 3")
+
+    assert (done.returncode, with_node.page()) == (1, "first")
+    assert "returned non-zero exit status 3" in done.stderr
+
+
 def test_without_node_the_build_fails_and_names_it(clone: Clone) -> None:
     answer = clone.build()
 
@@ -148,7 +155,10 @@ def test_npm_is_silent_unless_it_fails(with_node: Clone) -> None:
     (with_node.root / "web" / "page.html").write_text("second")
     bad = with_node.build()
 
-    assert (good.stdout, good.stderr.splitlines()[0]) == ("", "[3/4] Building the page (npm, about half a minute)…")
+    assert (good.stdout, sorted(good.stderr.splitlines())) == (
+        "",
+        ["Packing the vectors of search (pip, 19 MB)…", "[4/4] Building the page (npm, about half a minute)…"],
+    )
     assert "noise" not in good.stderr
     assert (bad.returncode, bad.stdout) == (1, "")
     assert "npm ci failed in web/:\nthe reason" in bad.stderr
