@@ -5,6 +5,7 @@ const STYLE = `
   .ui-agent-cursor[data-on] { opacity: 1; }
   .ui-agent-cursor svg { display: block; width: 22px; height: 22px; filter: drop-shadow(0 1px 2px rgb(0 0 0 / .35)); }
   .ui-agent-cursor span { position: absolute; left: 16px; top: 18px; padding: 1px 8px; border-radius: 99px; background: #5b3fd6; color: #fff; font: 600 12px/1.6 system-ui, sans-serif; white-space: nowrap; }
+  .ui-agent-cursor[data-left] span { left: auto; right: 16px; }
   .ui-agent-cursor i { position: absolute; left: -12px; top: -12px; width: 28px; height: 28px; border-radius: 50%; background: #5b3fd6; opacity: 0; }
   .ui-agent-cursor[data-press] i { animation: ui-agent-press .45s ease-out; }
   @keyframes ui-agent-press { from { opacity: .45; transform: scale(.2); } to { opacity: 0; transform: scale(1.6); } }
@@ -12,6 +13,7 @@ const STYLE = `
   @media print { .ui-agent-cursor { display: none; } }
 `;
 const SHOWN_MS = 4000;
+const NAME_PX = 90;
 const PRESSES: ReadonlySet<string> = new Set(["click", "doubleClick", "select", "setChecked", "expand", "collapse"]);
 
 export interface AgentCursor {
@@ -31,6 +33,7 @@ export function agentCursor(): AgentCursor {
       pointer ??= made();
       const [x, y] = [box.left + Math.min(box.width / 2, 90), box.top + box.height / 2];
       pointer.style.transform = `translate(${x}px, ${y}px)`;
+      pointer.toggleAttribute("data-left", x > innerWidth - NAME_PX); // its name stays in sight
       pointer.dataset["on"] = "";
       delete pointer.dataset["press"];
       if (PRESSES.has(type)) {

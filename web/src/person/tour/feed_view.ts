@@ -86,8 +86,15 @@ function item(entry: Entry): HTMLElement {
 
 function code(text: string, language: string): HTMLElement {
   const block = make("pre");
-  for (const piece of highlight(text, language)) {
+  for (const piece of highlight(outdented(text), language)) {
     block.append(piece.kind === "plain" ? piece.text : make("span", { class: `chat-code-${piece.kind}` }, piece.text));
   }
   return block;
+}
+
+/** Without the spaces that all lines begin with, which would take the room of the code. */
+function outdented(text: string): string {
+  const indents = text.split("\n").filter((line) => line.trim() !== "").map((line) => line.search(/\S/));
+  const common = Math.min(...indents, text.length);
+  return text.split("\n").map((line) => line.slice(common)).join("\n");
 }

@@ -4,7 +4,7 @@ from ui_mcp.app.tour.agent import PERFORM_MS, Step, TourAgent
 from ui_mcp.jsontypes import JsonObject
 
 HISTORY, CLOSE = ".shell-history", ".ui-history-close"
-BEFORE = ".ui-history-steps li:nth-child(4) button"
+BEFORE = ".ui-history-steps li:nth-child(3) button"
 """The newest step is the first: the entry, then the two fields of the form."""
 NOW = ".ui-history-looking button:last-child"
 STEPS = (
