@@ -3,15 +3,19 @@
   const SVG = "http://www.w3.org/2000/svg";
   let pointer = null;
 
+  // A sheet that is adopted is no business of the page's security policy, unlike an element with styles.
+  const STYLE = `
+    .film-pointer { position: fixed; inset: 0 auto auto 0; overflow: visible; margin: 0; padding: 0; border: 0; background: none; pointer-events: none; transition: translate .5s cubic-bezier(.3,.1,.2,1); }
+    .film-pointer svg { display: block; width: 24px; height: 24px; filter: drop-shadow(0 1px 2px rgb(0 0 0 / .4)); }
+    .film-pointer span { position: absolute; left: 17px; top: 19px; padding: 1px 8px; border-radius: 99px; background: #14181f; color: #fff; font: 600 12px/1.6 system-ui, sans-serif; box-shadow: 0 0 0 1px #fff9; }
+    .film-pointer i { position: absolute; left: -13px; top: -13px; width: 30px; height: 30px; border-radius: 50%; background: #e8590c; opacity: 0; }
+    .film-press i { animation: film-press .5s ease-out; }
+    @keyframes film-press { from { opacity: .6; scale: .2; } to { opacity: 0; scale: 1.6; } }`;
+
   function made() {
-    const style = document.createElement("style");
-    style.textContent = `
-      .film-pointer { position: fixed; inset: 0 auto auto 0; overflow: visible; margin: 0; padding: 0; border: 0; background: none; pointer-events: none; transition: translate .5s cubic-bezier(.3,.1,.2,1); }
-      .film-pointer svg { display: block; width: 24px; height: 24px; filter: drop-shadow(0 1px 2px rgb(0 0 0 / .4)); }
-      .film-pointer span { position: absolute; left: 17px; top: 19px; padding: 1px 8px; border-radius: 99px; background: #14181f; color: #fff; font: 600 12px/1.6 system-ui, sans-serif; box-shadow: 0 0 0 1px #fff9; }
-      .film-pointer i { position: absolute; left: -13px; top: -13px; width: 30px; height: 30px; border-radius: 50%; background: #e8590c; opacity: 0; }
-      .film-press i { animation: film-press .5s ease-out; }
-      @keyframes film-press { from { opacity: .6; scale: .2; } to { opacity: 0; scale: 1.6; } }`;
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+    document.adoptedStyleSheets.push(sheet);
     const path = document.createElementNS(SVG, "path");
     for (const [name, value] of [["d", "M3 2l0 17 4.6-4.2 3 6.4 2.8-1.3-3-6.3 6.3-.4z"], ["fill", "#14181f"], ["stroke", "#fff"], ["stroke-width", "1.6"], ["stroke-linejoin", "round"]]) path.setAttribute(name, value);
     const svg = document.createElementNS(SVG, "svg");
@@ -23,7 +27,7 @@
     box.className = "film-pointer";
     box.popover = "manual"; // above dialogs too
     box.ariaHidden = "true";
-    box.append(style, document.createElement("i"), svg, name);
+    box.append(document.createElement("i"), svg, name);
     box.style.translate = `${innerWidth * 0.6}px ${innerHeight}px`;
     document.documentElement.append(box);
     return box;
@@ -36,6 +40,7 @@
     pointer.getBoundingClientRect(); // the movement begins where it was
     pointer.style.translate = `${x}px ${y}px`;
   };
+  window.filmPlace = () => pointer.style.translate.split(" ").map(parseFloat);
   window.filmPress = () => {
     pointer.classList.remove("film-press");
     pointer.getBoundingClientRect(); // starts the animation again
@@ -76,18 +81,34 @@
     return [left - (left % 2), top - (top % 2), right, bottom];
   }
 
-  /** The size of the picture, and what changes in it as WebP, without loss where that takes hardly more. */
+  /** The picture, transparent where it is as before: what is equal costs next to nothing in a format without loss. */
+  function difference(now, { width, height }) {
+    const canvas = new OffscreenCanvas(width, height);
+    const pixels = new Uint32Array(now.length);
+    for (let at = 0; at < now.length; at++) pixels[at] = before !== null && now[at] === before[at] ? 0 : now[at];
+    canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width, height), 0, 0);
+    return canvas;
+  }
+
+  function cut(canvas, [left, top, right, bottom]) {
+    const part = new OffscreenCanvas(right - left, bottom - top);
+    part.getContext("2d").drawImage(canvas, -left, -top);
+    return part;
+  }
+
+  /** The size of the picture, and what changes in it as WebP, without loss unless that takes much more. */
   window.filmPatch = async (png, quality, worth) => {
     const [canvas, context] = await drawn(png);
     const now = new Uint32Array(context.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     const [left, top, right, bottom] = changed(now, canvas);
+    const size = [canvas.width, canvas.height];
+    if (right <= left) return [size, null];
+    const box = [left, top, right, bottom];
+    const exact = await webp(cut(difference(now, canvas), box), 1);
+    const small = await webp(cut(canvas, box), quality);
     before = now;
-    if (right <= left) return [[canvas.width, canvas.height], null];
-    const part = new OffscreenCanvas(right - left, bottom - top);
-    part.getContext("2d", { alpha: false }).drawImage(canvas, -left, -top);
-    const [small, exact] = [await webp(part, quality), await webp(part, 1)];
     const best = exact.length <= worth * small.length ? exact : small;
-    return [[canvas.width, canvas.height], [left, top, right - left, bottom - top, base64(best)]];
+    return [size, [left, top, right - left, bottom - top, base64(best)]];
   };
 
   const KEY_FRAMES_MS = 15000;

@@ -4,6 +4,7 @@ GitHub plays WebP only; the documentation shows WebM. The browser encodes the fr
 to be installed.
 """
 
+import os
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -17,17 +18,21 @@ from playwright.async_api import Browser, Locator, Page
 
 SCRIPT = Path(__file__).with_suffix(".js")
 STEP_SECONDS = 0.1
+COARSE_SECONDS = 0.4
+"""The same for WebP, which takes much more for each frame: it knows nothing of movement."""
 LAST_MS = 4000
 LONGEST_MS = 2500
 """No frame stays longer: nothing that is shown pauses for more, but a busy machine does."""
 THINK_MS = 500
 """How long a person looks before the pointer moves, and again before they click."""
 KEY_MS = 45
-QUALITY = 0.6
-WORTH = 1.4
+QUALITY = 0.35
+WORTH = 1.0
 """How much larger a patch without loss may be than one with."""
 STILL_QUALITY = 0.8
-BITRATE = 400_000
+BITRATE = 650_000
+SLOW = float(os.environ.get("SLOW", "1"))
+"""How many times slower everything is done than it is shown, so that a busy machine can follow."""
 
 Frame = tuple[float, str]
 """When a picture was taken, in seconds, and the picture as PNG in Base64."""
@@ -43,7 +48,7 @@ class View:
     scheme: Literal["light", "dark"] = "light"
 
 
-LIGHT, DARK = View("light", 1040, 680), View("dark", 1040, 680, "dark")
+LIGHT, DARK = View("light", 1100, 700), View("dark", 1100, 700, "dark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class Film:
         cast = await self.page.context.new_cdp_session(self.page)
 
         async def taken(event: dict[str, Any]) -> None:
-            keep(self.frames, (event["metadata"]["timestamp"], event["data"]))
+            keep(self.frames, (event["metadata"]["timestamp"] / SLOW, event["data"]))
             await cast.send("Page.screencastFrameAck", {"sessionId": event["sessionId"]})
 
         cast.on("Page.screencastFrame", taken)
@@ -91,7 +96,8 @@ class Film:
         browser = self.page.context.browser
         assert browser is not None
         page = await _encoding_page(browser)
-        size, patches = await _patches(page, self.frames, lengths)
+        few = coarser(self.frames)
+        size, patches = await _patches(page, few, lengths_of(few))
         film = webm(size, await _chunks(page, self.frames, lengths), sum(lengths))
         still = await page.evaluate("(args) => filmStill(...args)", [self._still or self.frames[-1][1], STILL_QUALITY])
         await page.close()
@@ -124,7 +130,10 @@ class Person:
     page: Page
 
     async def click(self, place: Locator) -> None:
+        """Point and click; what moves meanwhile is followed."""
         await self.point(place)
+        while not await self._is_at(place):
+            await self.point(place)
         await self.page.evaluate("() => filmPress()")
         await place.click()
 
@@ -133,37 +142,53 @@ class Person:
         await place.wait_for()
         await self.look()
         await place.scroll_into_view_if_needed()
-        box = await place.bounding_box()
-        assert box is not None
-        x, y = box["x"] + min(box["width"] / 2, 90), box["y"] + box["height"] / 2
+        x, y = await _middle(place)
         await self.page.evaluate("(args) => filmPoint(...args)", [x, y])
         await self.page.mouse.move(x, y)
         await self.look()
 
+    async def _is_at(self, place: Locator) -> bool:
+        now: list[float] = await self.page.evaluate("() => filmPlace()")
+        return now == [*await _middle(place)]
+
     async def type(self, text: str) -> None:
         """Type into what has the focus."""
-        await self.page.keyboard.type(text, delay=KEY_MS)
+        await self.page.keyboard.type(text, delay=KEY_MS * SLOW)
         await self.look()
 
     async def look(self, seconds: float = THINK_MS / 1000) -> None:
-        await self.page.wait_for_timeout(seconds * 1000)
+        await self.page.wait_for_timeout(seconds * 1000 * SLOW)
 
     async def rest(self) -> None:
         """Take the pointer away."""
         await self.page.evaluate("() => filmHide()")
 
 
-def keep(frames: list[Frame], frame: Frame) -> None:
+async def _middle(place: Locator) -> tuple[int, int]:
+    box = await place.bounding_box()
+    assert box is not None
+    return round(box["x"] + min(box["width"] / 2, 90)), round(box["y"] + box["height"] / 2)
+
+
+def keep(frames: list[Frame], frame: Frame, step: float = STEP_SECONDS) -> None:
     """Add a frame; of those within one step only the last stays, so that the end of a movement is always seen.
 
     A busy browser may send a frame after one that was taken later; it is left out.
     """
     if frames and frame[0] < frames[-1][0]:
         return
-    if frames and frames[-1][0] // STEP_SECONDS == frame[0] // STEP_SECONDS:
+    if frames and frames[-1][0] // step == frame[0] // step:
         frames[-1] = frame
     else:
         frames.append(frame)
+
+
+def coarser(frames: Sequence[Frame]) -> list[Frame]:
+    """Return fewer frames, which show the same; pure."""
+    kept: list[Frame] = []
+    for frame in frames:
+        keep(kept, frame, COARSE_SECONDS)
+    return kept
 
 
 def lengths_of(frames: Sequence[Frame]) -> list[int]:

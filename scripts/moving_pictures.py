@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 CODEC = "V_VP9"
 _SIMPLE_BLOCK_KEY = 0x80
+_ANIMATED, _TRANSPARENT = 0x02, 0x10
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A part of the picture that changes: its place, a still WebP of that size, and how long the whole is shown."""
+    """A part of the picture that changes, transparent where it does not, as a still WebP; shown for so long."""
 
     x: int
     y: int
@@ -32,7 +33,7 @@ class Chunk:
 
 def webp(size: tuple[int, int], patches: Sequence[Patch]) -> bytes:
     """Put still pictures, each over what was shown before, into one that moves and plays for ever."""
-    extended = _riff(b"VP8X", struct.pack("<B3x", 0x02) + _three(size[0] - 1) + _three(size[1] - 1))
+    extended = _riff(b"VP8X", struct.pack("<B3x", _ANIMATED | _TRANSPARENT) + _three(size[0] - 1) + _three(size[1] - 1))
     head = _riff(b"ANIM", struct.pack("<IH", 0xFFFFFFFF, 0))
     frames = b"".join(_riff(b"ANMF", _place(patch) + _bitmap(patch.still)) for patch in patches)
     return _riff(b"RIFF", b"WEBP" + extended + head + frames)
@@ -41,7 +42,7 @@ def webp(size: tuple[int, int], patches: Sequence[Patch]) -> bytes:
 def _place(patch: Patch) -> bytes:
     """Return the head of a frame; offsets are counted in twos."""
     numbers = (patch.x // 2, patch.y // 2, patch.width - 1, patch.height - 1, patch.milliseconds)
-    return b"".join(map(_three, numbers)) + b"\x02"  # no blending: the patch replaces what was there
+    return b"".join(map(_three, numbers)) + b"\0"  # blended: what was there is seen where the patch is transparent
 
 
 def _bitmap(still: bytes) -> bytes:

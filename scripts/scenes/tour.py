@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from film import DARK, LIGHT, Film, Person, Scene, View
+from film import DARK, LIGHT, SLOW, Film, Person, Scene, View
 
 from ui_mcp.app.commands.demo import demo_server
 from ui_mcp.person import PersonKeys
@@ -11,8 +11,9 @@ from ui_mcp.person import PersonKeys
 
 async def play(film: Film) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with demo_server(Path(folder), tour=True) as (_, (running, _mcp)):
+        async with demo_server(Path(folder), tour=True, pace=SLOW) as (_, (running, _mcp)):
             await film.page.goto(f"{running.person_url}/#code={PersonKeys().new_code()}")
+            await film.page.get_by_text("Hi! I am a scripted agent").and_(film.page.locator(".tour-feed *")).wait_for()
             async with film.rolling() as person:
                 await _answer_all(film, person)
 

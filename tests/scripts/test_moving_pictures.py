@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
-from film import keep, lengths_of
+from film import coarser, keep, lengths_of
 from media import is_wanted
 from moving_pictures import Chunk, Patch, webm, webp
 
@@ -64,6 +64,11 @@ def test_the_last_frame_of_a_movement_is_kept_and_a_long_wait_is_cut() -> None:
 
     assert [name for _, name in frames] == ["is there", "next", "last"]
     assert lengths_of(frames) == [220, 2500, 4000]
+    assert [name for _, name in coarser([*frames, (9.1, "moves on"), (9.2, "has moved")])] == [
+        "is there",
+        "next",
+        "has moved",
+    ]
 
 
 def test_a_scene_is_chosen_by_its_name_or_with_a_view() -> None:
