@@ -2,6 +2,7 @@
 
 - Links to files outside docs/ become plain text, because the site contains only docs/.
 - The sections between `<!-- tabs -->` and `<!-- end of tabs -->` become tabs.
+- Moving pictures become videos, which can be stopped, and which follow the theme.
 - Our drawings become part of the page, so that they follow its theme.
 - Pictures of the examples and the typeface come from where the product has them.
 """
@@ -24,6 +25,7 @@ OUTSIDE = re.compile(
 PREVIEW = re.compile(r"\.\./examples/([\w-]+)/preview-")
 TABS = re.compile(r"<!-- tabs -->\n(.*?)<!-- end of tabs -->\n", re.DOTALL)
 DRAWING = re.compile(r"!\[([^\]]*)\]\(([\w/.-]+\.svg)\)")
+FILM = re.compile(r"<picture>\n(?:<source .*\n)*<img src=\"([\w/-]+)-light\.webp\" alt=\"([^\"]+)\">\n</picture>")
 HOME = "index.md"
 
 
@@ -46,6 +48,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     text = PREVIEW.sub(r"images/examples/\1/preview-", text)
     text = TABS.sub(lambda found: tabs(found[1]), text)
     here = Path(page.file.abs_src_path or "").parent
+    text = FILM.sub(lambda found: film(here, found[1], found[2]), text)
     return DRAWING.sub(lambda found: drawing(here / found[2], found[1]), text)
 
 
@@ -64,6 +67,18 @@ def tabs(sections: str) -> str:
     parts = re.split(r"^## (.+)\n", sections, flags=re.MULTILINE)[1:]
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return "".join(f'=== "{title}"\n\n{indent(text.strip(), "    ")}\n\n' for title, text in pairs)
+
+
+def film(here: Path, name: str, alternative: str) -> str:
+    """Return a video in place of a moving picture; site.js chooses the file and plays it."""
+    phone = f' data-phone="{name}-phone.webm"' if (here / f"{name}-phone.webm").is_file() else ""
+    return (
+        f'<video class="film" controls muted loop playsinline preload="none" aria-label="{alternative}"'
+        f' poster="{name}-light-still.webp" data-film="{name}"{phone}>'
+        f'<source src="{name}-dark.webm" type="video/webm" media="(prefers-color-scheme: dark)">'
+        f'<source src="{name}-light.webm" type="video/webm">'
+        f'<img src="{name}-light.webp" alt="{alternative}"></video>'
+    )
 
 
 def drawing(file: Path, alternative: str) -> str:

@@ -7,3 +7,27 @@ new MutationObserver(() => {
     if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
+
+// Films follow the theme that the reader has chosen, and begin when they come into sight, unless motion is unwanted.
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const sight = new IntersectionObserver((changes) => {
+  for (const { target, isIntersecting } of changes) {
+    if (isIntersecting) {
+      sight.unobserve(target); // a reader who stops it later has it stay so
+      target.play().catch(() => undefined); // it can be started by hand
+    }
+  }
+});
+
+function choose(film) {
+  const theme = document.body.dataset.mdColorScheme === "slate" ? "dark" : "light";
+  const name = (innerWidth < 600 && film.dataset.phone) || `${film.dataset.film}-${theme}.webm`;
+  if (film.getAttribute("src") === name) return;
+  film.poster = name.replace(".webm", "-still.webp");
+  film.src = name;
+  if (!calm.matches) sight.observe(film);
+}
+
+const films = document.querySelectorAll("video.film");
+films.forEach(choose);
+if (films.length > 0) new MutationObserver(() => films.forEach(choose)).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });

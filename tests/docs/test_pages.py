@@ -12,6 +12,9 @@ from reference import GUIDES, generated
 
 from ui_mcp.app.commands.demo import BEST_FIRST
 
+FILM = re.compile(r'<img src="([\w/-]+)-light\.webp"')
+LARGEST = 1_150_000
+
 
 @answers("compared", *(one for name in GUIDES for one in blocks(f"docs/reference/{name}")))
 def test_the_reference_is_what_the_code_says() -> None:
@@ -25,6 +28,21 @@ def test_the_gallery_has_every_example_with_pictures_of_both_themes() -> None:
 
     assert set(BEST_FIRST) == examples
     assert [name for name in examples if len([*ROOT.glob(f"examples/{name}/preview-*.webp")]) != 2] == []
+
+
+def test_every_film_is_there_in_both_themes_and_small_enough_to_load_by_the_way() -> None:
+    texts = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    films = {text.parent / name for text in texts for name in FILM.findall(text.read_text("utf-8"))}
+    files = [
+        film.with_name(f"{film.name}-{theme}{ending}")
+        for film in films
+        for theme in ("light", "dark")
+        for ending in (".webp", ".webm", "-still.webp")
+    ]
+
+    assert ROOT / "docs/images/tour" in films
+    assert [file.name for file in files if not file.is_file()] == []
+    assert [file.name for file in files if file.stat().st_size > LARGEST] == []
 
 
 @together("compared", *blocks("ARCHITECTURE.md"))

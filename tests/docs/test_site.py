@@ -130,3 +130,23 @@ def test_hosts_are_tabs_and_a_link_to_one_opens_it(site: Path, browser: Browser)
     expect(page.get_by_text("codex mcp add ui -- ui-mcp mcp")).to_be_visible()
     expect(page.get_by_text("claude mcp add ui -- ui-mcp mcp")).to_be_hidden()
     page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_film_plays_in_the_theme_of_the_reader(site: Path, browser: Browser, scheme: Scheme) -> None:
+    page = opened(browser, WIDE, scheme)
+    page.goto((site / "index.html").as_uri())
+
+    expect(page.locator("video.film")).to_have_attribute("src", f"images/tour-{scheme}.webm")
+    page.wait_for_function("() => document.querySelector('video.film').currentTime > 0")
+    page.close()
+
+
+def test_a_film_stands_still_for_readers_who_want_no_motion(site: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": PHONE, "height": 844}, reduced_motion="reduce")
+    page.goto((site / "index.html").as_uri())
+
+    film = page.locator("video.film")
+    expect(film).to_have_attribute("src", "images/tour-phone.webm")
+    expect(film).to_have_js_property("paused", True)
+    page.close()

@@ -1,56 +1,17 @@
 """An agent meets a login with a code that only the person has, hands its browser over, and goes on behind it."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from journeys.conftest import Person, Telling
 from journeys.hosts import StdioHost
+from journeys.shop_login import CODE, site
 from ui_mcp.person import PersonKeys
 
 pytestmark = [pytest.mark.slow, pytest.mark.covers("IN-146", "IN-145")]
-CODE = "735-198"
 STATE = ".local/state/ui-mcp/person"
-FORM = """<!doctype html><title>Shop</title><style>body { font: 18px sans-serif; margin: 40px }</style>
-<h1>Sign in</h1><form method=post><label>Code <input name=code></label> <button>Continue</button></form>"""
-INSIDE = "<!doctype html><title>Shop</title><h1>Invoices</h1><ul><li>March: 12.50</li><li>April: 8.00</li></ul>"
-
-
-class Site(BaseHTTPRequestHandler):
-    """Shows the invoices to those who have sent the code."""
-
-    def do_GET(self) -> None:
-        self._answer(200, INSIDE if "session=" in self.headers.get("Cookie", "") else FORM)
-
-    def do_POST(self) -> None:
-        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if sent == f"code={CODE}":
-            self._answer(303, "", ("Location", "/invoices"), ("Set-Cookie", "session=secret"))
-        else:
-            self._answer(200, FORM)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-    def _answer(self, status: int, html: str, *headers: tuple[str, str]) -> None:
-        self.send_response(status)
-        for name, value in (*headers, ("Content-Type", "text/html"), ("Content-Length", str(len(html)))):
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(html.encode())
-
-
-@contextmanager
-def site() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
 
 
 def test_a_person_passes_a_login_in_the_agents_browser(person: Person, tell: Telling, page: Page) -> None:
@@ -59,6 +20,7 @@ def test_a_person_passes_a_login_in_the_agents_browser(person: Person, tell: Tel
         "# Hand over the wheel\n\n"
         "A site asks for a code that only the person has. The agent hands its browser over and sees nothing meanwhile."
     )
+    story.film("hand-over", "The agent asks, the person takes over its browser, types the code and gives it back")
     with site() as shop, person.start("ui-mcp", "mcp") as process:
         host = StdioHost(process, "2025-11-25", "claude-code")
         host.ask("tools/call", name="ui_start", arguments={})
