@@ -1,6 +1,7 @@
 """Whatever happens in whatever order: replaying the journal gives the live state, and so do the frames clients got."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import MemoryJournal, NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter, ReadProgress
 from ui_mcp.agent.loop import Loop, LoopSettings
+from ui_mcp.agent.model import UserMessage
 from ui_mcp.agent.models.scripted import ScriptedModel, read_script
 from ui_mcp.agent.orchestrator import InboxPage, PollSettings
 from ui_mcp.agent.sampler import Deltas
@@ -117,6 +119,7 @@ acts = st.one_of(
     st.tuples(st.just("stop")),
     st.tuples(st.just("rewind"), st.integers(0, 9)),
     st.tuples(st.just("again"), st.integers(0, 9)),
+    st.tuples(st.just("version"), st.integers(0, 9)),
     st.tuples(st.just("resume")),
     st.tuples(st.just("pause"), st.integers(1, 60)),
 )
@@ -168,6 +171,16 @@ async def live_through(script: Sequence[tuple[Any, ...]], policy: Any) -> None:
         progress.take(event)
     assert progress.turn == 0
     assert told_again.messages() == talk.journal.transcript.messages()
+    rewound = [event.data["from_item"] for event in stored if event.type == "rewind"]
+    if all(item.startswith(("u:", "a:", "t:")) for item in rewound):  # notices are no messages for the model
+        assert _asked(told_again) == [
+            item["text"] for item in live.items if item["kind"] == "user_message" and not item.get("superseded")
+        ]
+
+
+def _asked(transcript: Transcript) -> list[str]:
+    said = [message.text for message in transcript.messages() if isinstance(message, UserMessage)]
+    return [text for text in said if text in WORDS]
 
 
 def as_stored(event: StoredEvent) -> StoredEvent:
@@ -186,11 +199,9 @@ async def do(environment: Environment, talk: Conversation, act: tuple[Any, ...])
             talk.stop()
         case ("rewind", number) if items:
             await talk.rewind(items[number % len(items)]["id"])
-        case ("again", number) if items:
-            try:
-                await talk.again(items[number % len(items)]["id"])
-            except NotFoundError:
-                return
+        case ("again" | "version" as name, number) if items:
+            with suppress(NotFoundError):
+                await (talk.again if name == "again" else talk.show_version)(items[number % len(items)]["id"])
         case ("resume",):
             await talk.resume()
         case ("pause", steps):

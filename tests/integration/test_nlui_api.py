@@ -446,6 +446,7 @@ def test_conversations_are_renamed_pinned_found_and_exported(chat: httpx2.Client
     for name, text in (("c-1", "Tell me about <b>penguins</b>"), ("c-2", "What is the weather?")):
         assert chat.post("/api/chat", json={"message": text, "conversation_id": name}).status_code == 200
     assert chat.patch("/api/conversations/c-1", json={"title": " Birds\n of the south ", "pinned": True}).is_success
+    assert chat.patch("/api/conversations/c-2", json={"folder": " Out\ndoors "}).json()["folder"] == "Out doors"
 
     listed = [(one["id"], one["title"], one["pinned"]) for one in chat.get("/api/conversations").json()]
     found = chat.get("/api/conversations", params={"q": "PENGUIN"}).json()

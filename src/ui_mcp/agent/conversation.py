@@ -151,10 +151,25 @@ class Conversation:
         """Stop the current turn; return whether there was one."""
         return self._orchestrator.stop_turn()
 
-    async def rewind(self, item: str) -> None:
-        """Hide an item and everything after it; the journal keeps them."""
-        self.stop()
-        await self.journal.write(NewEvent("rewind", {"from_item": item}))
+    async def rewind(self, item: str, *, is_cut: bool = False) -> None:
+        """Hide an item and everything after it; the journal keeps them.
+
+        If it is a person's message, their next one is another version of it, unless it `is_cut`.
+        """
+        await self._orchestrator.end_turn()
+        await self.journal.write(NewEvent("rewind", {"from_item": item, **({"is_cut": True} if is_cut else {})}))
+
+    async def show_version(self, item: str) -> None:
+        """Return to what was visible when a person's message, now replaced by another version, was last visible.
+
+        Raises:
+            NotFoundError: the item is not such a message.
+        """
+        asked = self.journal.timeline.item(item)
+        if asked is None or asked["kind"] != "user_message":
+            raise NotFoundError(f"{item} is not a message of a person in {self.name}")
+        await self._orchestrator.end_turn()
+        await self.journal.write(NewEvent("version_shown", {"item": item}))
 
     async def again(self, item: str) -> None:
         """Repeat a person's message: hide it with everything after it, and add it again as new.
@@ -165,7 +180,7 @@ class Conversation:
         asked = next((one for one in self.journal.timeline.state.items if one["id"] == item), None)
         if asked is None or asked["kind"] != "user_message":
             raise NotFoundError(f"{item} is not a message of a person in {self.name}")
-        self.stop()
+        await self._orchestrator.end_turn()
         # A new id, because the timeline ignores items whose id it already has.
         new_id = {"message_id": f"{asked['message_id']}~{self.journal.timeline.seq}"}
         said = {key: asked[key] for key in ("mime", "text")} | new_id

@@ -27,6 +27,8 @@ class Label:
     """Empty: the beginning of the first message."""
     pinned: bool = False
     archived: bool = False
+    folder: str = ""
+    """Empty: in no folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,14 +85,24 @@ _POSTGRES_LIVE = "CREATE TABLE IF NOT EXISTS agent_live (agent text PRIMARY KEY,
 _SQLITE_HEADS = "ALTER TABLE requests ADD COLUMN head TEXT NOT NULL DEFAULT '';"
 _POSTGRES_HEADS = "ALTER TABLE agent_requests ADD COLUMN IF NOT EXISTS head text NOT NULL DEFAULT '';"
 
-_SQLITE_SCRIPTS = [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS, _SQLITE_LIVE, _SQLITE_HEADS]
-_POSTGRES_SCRIPTS = [_POSTGRES_TABLES, _POSTGRES_REQUESTS, _POSTGRES_LABELS, _POSTGRES_LIVE, _POSTGRES_HEADS]
+_SQLITE_FOLDERS = "ALTER TABLE labels ADD COLUMN folder TEXT NOT NULL DEFAULT '';"
+_POSTGRES_FOLDERS = "ALTER TABLE agent_labels ADD COLUMN IF NOT EXISTS folder text NOT NULL DEFAULT '';"
+
+_SQLITE_SCRIPTS = [_SQLITE_TABLES, _SQLITE_REQUESTS, _SQLITE_LABELS, _SQLITE_LIVE, _SQLITE_HEADS, _SQLITE_FOLDERS]
+_POSTGRES_SCRIPTS = [
+    _POSTGRES_TABLES,
+    _POSTGRES_REQUESTS,
+    _POSTGRES_LABELS,
+    _POSTGRES_LIVE,
+    _POSTGRES_HEADS,
+    _POSTGRES_FOLDERS,
+]
 SQLITE = Schema("journal", _error, _SQLITE_SCRIPTS, "user_version")
 POSTGRES = Schema("journal", _error, _POSTGRES_SCRIPTS, lock=7_203_412_009)
 
 # What differs between the databases, to be filled into the statements below.
-SQLITE_DIALECT = {"t": "", "now": SQLITE_NOW}
-_POSTGRES_DIALECT = {"t": "agent_", "now": POSTGRES_NOW}
+SQLITE_DIALECT = {"t": "", "now": SQLITE_NOW, "position": "instr"}
+_POSTGRES_DIALECT = {"t": "agent_", "now": POSTGRES_NOW, "position": "strpos"}
 
 LIVE = "SELECT data FROM {t}live WHERE agent = ?"
 EVENTS = "SELECT id, ts, type, data FROM {t}events WHERE agent = ? AND id > ? ORDER BY id"
@@ -107,25 +117,35 @@ FROM {t}leases AS held WHERE agent = ? AND until > {now}
 ON CONFLICT (agent) DO UPDATE SET kind = excluded.kind, newest = excluded.newest, head = excluded.head
 """
 
+# By keys alone, one lookup of each kind per agent: every agent with events has had a lease, and ids are consecutive.
+# SQLite takes the tables of a CROSS JOIN in this order.
 _SUMMARIES = """
-SELECT found.agent, min(ts), max(ts), count(*), (
+SELECT held.agent, first.ts, last.ts, last.id, (
     SELECT data FROM {t}events AS said
-    WHERE said.agent = found.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1
-), max(title), max(pinned), max(archived)
-FROM {t}events AS found LEFT JOIN {t}labels AS label ON label.agent = found.agent
-GROUP BY found.agent ORDER BY max(ts) DESC
+    WHERE said.agent = held.agent AND said.type = 'user_text' ORDER BY said.id LIMIT 1
+), title, pinned, archived, folder
+FROM {t}leases AS held
+CROSS JOIN {t}events AS first
+CROSS JOIN {t}events AS last
+LEFT JOIN {t}labels AS label ON label.agent = held.agent
+WHERE first.agent = held.agent AND first.id = 1 AND last.agent = held.agent AND last.id = (
+    SELECT max(id) FROM {t}events AS newest WHERE newest.agent = held.agent
+)
+ORDER BY last.ts DESC
 """
 
 _LABEL = """
-INSERT INTO {t}labels VALUES (?, ?, ?, ?) ON CONFLICT (agent) DO UPDATE SET
-    title = excluded.title, pinned = excluded.pinned, archived = excluded.archived
+INSERT INTO {t}labels (agent, title, pinned, archived, folder) VALUES (?, ?, ?, ?, ?) ON CONFLICT (agent) DO UPDATE SET
+    title = excluded.title, pinned = excluded.pinned, archived = excluded.archived, folder = excluded.folder
 """
 
-# The newest matching message of each agent.
+# The newest matching message of each agent; the search of an agent ends at the first match.
 _SEARCH = """
-SELECT said.agent, said.id, said.ts, said.type, said.data FROM {t}events AS said JOIN (
-    SELECT agent, max(id) AS newest FROM {t}texts WHERE folded LIKE ? ESCAPE '!' GROUP BY agent
-) AS hit ON hit.agent = said.agent AND hit.newest = said.id ORDER BY said.ts DESC LIMIT ?
+SELECT said.agent, said.id, said.ts, said.type, said.data FROM {t}leases AS held CROSS JOIN {t}events AS said
+WHERE said.agent = held.agent AND said.id = (
+    SELECT id FROM {t}texts AS text WHERE text.agent = held.agent AND {position}(folded, ?) > 0 ORDER BY id DESC LIMIT 1
+)
+ORDER BY said.ts DESC LIMIT ?
 """
 
 
@@ -204,14 +224,11 @@ class JournalStore:
         ]
 
     async def set_label(self, agent: str, label: Label) -> None:
-        values = (agent, label.title, int(label.pinned), int(label.archived))
+        values = (agent, label.title, int(label.pinned), int(label.archived), label.folder)
         await (await self._database()).change(self._sql(_LABEL), values)
 
     async def search(self, words: str, limit: int) -> list[Found]:
-        wanted = words.casefold()
-        for special in "!%_":
-            wanted = wanted.replace(special, f"!{special}")
-        rows = await self._rows(_SEARCH, f"%{wanted}%", limit)
+        rows = await self._rows(_SEARCH, words.casefold(), limit)
         return [Found(agent, text_of(decoded(tuple(event)))) for agent, *event in rows]
 
     async def delete_agent(self, agent: str) -> bool:
@@ -280,8 +297,8 @@ class JournalStore:
 
 
 def _label(row: Sequence[Any]) -> Label:
-    title, pinned, archived = row
-    return Label(title or "", bool(pinned), bool(archived))
+    title, pinned, archived, folder = row
+    return Label(title or "", bool(pinned), bool(archived), folder or "")
 
 
 def decoded(row: tuple[Any, ...]) -> StoredEvent:

@@ -81,7 +81,7 @@ class ReadProgress:
                 self._seen(event)
                 # A message that arrived too late for the last sampling opens the next turn.
                 self.turn = self.unseen[0].id if self.unseen else 0
-            case "rewind":
+            case "rewind" | "version_shown":
                 self.unseen, self.turn = [], 0
 
     @property

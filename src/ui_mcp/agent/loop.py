@@ -13,7 +13,7 @@ from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.model import UNTRUSTED, Model, ToolUse, VendorNames
 from ui_mcp.agent.outcome import Outcome
-from ui_mcp.agent.sampler import Answer, Deltas, Sampler, SamplingSettings
+from ui_mcp.agent.sampler import Answer, Deltas, Resolve, Sampler, SamplingSettings, as_they_are
 from ui_mcp.agent.tools import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, TurnControl
 from ui_mcp.agent.transcript import call_as_json, has_yielded
 from ui_mcp.errors import UiMcpError
@@ -51,6 +51,7 @@ class LoopSettings:
     max_result_chars: int = 16_000
     principal: str = "agent"
     legacy: Legacy = "compat"
+    resolved: Resolve = as_they_are
     marks: bool = False
     """Whether results of tools are marked as untrusted for the model."""
 
@@ -195,6 +196,7 @@ def _sampling(settings: LoopSettings) -> SamplingSettings:
         tool_choice="required" if settings.text_policy == "tool_only" else "auto",
         max_context_tokens=settings.max_context_tokens,
         max_output_tokens=settings.max_output_tokens,
+        resolved=settings.resolved,
     )
 
 

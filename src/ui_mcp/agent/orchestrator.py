@@ -93,6 +93,7 @@ class Orchestrator:
         """Id of the event that opened a turn which a person has stopped before it began."""
         self._reading = anyio.Lock()
         self._news = anyio.Event()
+        self._ended = anyio.Event()
         self.journal: JournalWriter | None = None
         self.state: RunState = "idle"
         """`idle` until the journal is served, then `running` during a turn and `sleeping` between turns."""
@@ -164,6 +165,12 @@ class Orchestrator:
             return False
         self._turn.cancel()
         return True
+
+    async def end_turn(self) -> None:
+        """Stop the current turn and wait until its end is written."""
+        with anyio.move_on_after(self._poll.lease_seconds):
+            while self.stop_turn():
+                await self._ended.wait()
 
     def wake(self) -> None:
         """Check the journal for an open turn now, not only at the next inbox message."""
@@ -238,6 +245,7 @@ class Orchestrator:
 
     async def _one_turn(self, writer: JournalWriter, loop: Loop, tasks: TaskGroup) -> None:
         self.state = "running"
+        self._ended = anyio.Event()
         try:
             with CancelScope() as self._turn:
                 if writer.progress.turn == self._stopped:
@@ -247,6 +255,7 @@ class Orchestrator:
                 await loop.end_aborted(tasks)
         finally:
             self._turn = None
+            self._ended.set()
 
     async def _drain(self, writer: JournalWriter) -> None:
         """Store new messages and the watermark, up to the limits for one sampling."""

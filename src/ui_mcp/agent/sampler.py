@@ -1,6 +1,6 @@
 """Asks the model for one answer: builds the request, fits it into the context, collects what is streamed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import assert_never
 
@@ -9,6 +9,7 @@ from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.model import (
     ArgumentDelta,
+    Message,
     Model,
     ModelRequest,
     ReasoningDelta,
@@ -63,12 +64,21 @@ class Answer:
         return {**({"reasoning": thought} if thought else {}), **({"usage": counted} if counted else {})}
 
 
+Resolve = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
+
+
+async def as_they_are(messages: Sequence[Message]) -> Sequence[Message]:
+    return messages
+
+
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
     system: Callable[[], str]
     tool_choice: ToolChoice
     max_context_tokens: int
     max_output_tokens: int
+    resolved: Resolve = as_they_are
+    """Returns messages with the contents of the files that they refer to."""
 
 
 class Sampler:
@@ -109,25 +119,25 @@ class Sampler:
         listed = await self._tools.tools(self._call)
         names = VendorNames(tool.name for tool in listed)
         offers = [ToolOffer(names.out(tool.name), tool.description, tool.input_schema) for tool in listed]
-        request = self._request(offers)
+        request = await self._request(offers)
         if self._window.is_exceeded(request):
             await self._compact()
-            request = self._request(offers)
+            request = await self._request(offers)
         try:
             return await self._stream(self._window.fitted(request), names), names
         except ContextOverflowError as error:
             self._window.learn(request, error)
         await self._compact()
-        request = self._window.fitted(self._request(offers))
+        request = self._window.fitted(await self._request(offers))
         try:
             return await self._stream(request, names), names
         except ContextOverflowError as error:
             raise hopeless(request, error) from error
 
-    def _request(self, offers: Sequence[ToolOffer]) -> ModelRequest:
+    async def _request(self, offers: Sequence[ToolOffer]) -> ModelRequest:
         self.seen = len(self._writer.events)  # later messages are not in this request
         return ModelRequest(
-            messages=self._writer.transcript.messages(),
+            messages=await self._settings.resolved(self._writer.transcript.messages()),
             system=self._settings.system(),
             tools=offers,
             tool_choice=self._settings.tool_choice,

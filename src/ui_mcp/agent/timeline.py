@@ -1,7 +1,7 @@
 """Reduces journal events to the UI state that clients render, and to the state of the run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from ui_mcp.jsontypes import JsonObject
@@ -54,11 +54,25 @@ class StoredEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Versions:
+    """What a conversation was before messages were edited or asked again."""
+
+    left: tuple[tuple[str, ...], ...] = ()
+    """The visible items each time that some were hidden, in order."""
+    replaced: str = ""
+    """The first version of the message that the next message of a person replaces."""
+
+    def newest_with(self, item: str) -> tuple[str, ...]:
+        return next((names for names in reversed(self.left) if item in names), ())
+
+
+@dataclass(frozen=True, slots=True)
 class UiState:
     """The items that clients render; `seq` counts the changes."""
 
     seq: int = 0
     items: tuple[JsonObject, ...] = ()
+    versions: Versions = field(default=Versions(), compare=False)
 
     def snapshot(self, name: str) -> JsonObject:
         """Return the snapshot message of the whole state; `name` becomes its `state_id`."""
@@ -124,6 +138,7 @@ class Timeline:
     def __init__(self, state: UiState = UiState()) -> None:
         self._seq = state.seq
         self._items: dict[str, JsonObject] = {item["id"]: item for item in state.items}
+        self._versions = state.versions
 
     @property
     def seq(self) -> int:
@@ -131,7 +146,7 @@ class Timeline:
 
     @property
     def state(self) -> UiState:
-        return UiState(self._seq, tuple(self._items.values()))
+        return UiState(self._seq, tuple(self._items.values()), self._versions)
 
     def item(self, name: str) -> JsonObject | None:
         return self._items.get(name)
@@ -155,7 +170,7 @@ class Timeline:
         data = event.data
         match event.type:
             case "user_text":
-                return self._add(f"u:{data['message_id']}", event, "user_message", _picked(data, _USER))
+                return self._said(event)
             case "ui_message":
                 return self._add(f"a:{data['message_id']}", event, "assistant_markdown", _picked(data, _ASSISTANT))
             case "assistant_text":
@@ -170,8 +185,8 @@ class Timeline:
                 return self._decide(event)
             case "ui_end_turn" | "notice":
                 return self._remark(event)
-            case "rewind":
-                return self._rewind(data["from_item"])
+            case "rewind" | "version_shown":
+                return self._go_back(event.type, data)
             case _:
                 return ()
 
@@ -218,12 +233,44 @@ class Timeline:
         tool = {"decision": status, **_picked(data, _DECIDER), **({} if status == "approved" else {"status": "denied"})}
         return (Update(name, fields), *self._change(f"t:{self._items[name]['call_id']}", tool))
 
-    def _rewind(self, first: str) -> Sequence[Op]:
-        names = list(self._items)
-        if first not in self._items:
+    def _said(self, event: StoredEvent) -> Sequence[Op]:
+        replaced = {"version_of": self._versions.replaced} if self._versions.replaced else {}
+        said = self._add(
+            f"u:{event.data['message_id']}", event, "user_message", {**_picked(event.data, _USER), **replaced}
+        )
+        self._versions = replace(self._versions, replaced="") if said else self._versions
+        return said
+
+    def _go_back(self, kind: str, data: JsonObject) -> Sequence[Op]:
+        if kind == "version_shown":
+            return self._show_version(data["item"])
+        return self._rewind(data["from_item"], is_cut=bool(data.get("is_cut")))
+
+    def _visible(self) -> tuple[str, ...]:
+        return tuple(name for name, item in self._items.items() if not item.get("superseded"))
+
+    def _rewind(self, first: str, *, is_cut: bool) -> Sequence[Op]:
+        item = self._items.get(first)
+        if item is None or item.get("superseded"):
             return ()
+        is_replaced = item["kind"] == "user_message" and not is_cut
+        group = item.get("version_of", first) if is_replaced else ""
+        self._versions = Versions((*self._versions.left, self._visible()), group)
+        names = list(self._items)
         later = names[names.index(first) :]
         return [Update(name, {"superseded": True}) for name in later if not self._items[name].get("superseded")]
+
+    def _show_version(self, item: str) -> Sequence[Op]:
+        """Show what was visible when this item was last visible."""
+        wanted = set(self._versions.newest_with(item))
+        if not wanted or not self._items[item].get("superseded"):
+            return ()
+        self._versions = Versions((*self._versions.left, self._visible()))
+        return [
+            Update(name, {"superseded": name not in wanted})
+            for name, one in self._items.items()
+            if bool(one.get("superseded")) == (name in wanted)
+        ]
 
 
 _USER = ("message_id", "mime", "text", "client_id")

@@ -5,9 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage, marked
 from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.chat.attachments import attachments_in
 from ui_mcp.jsontypes import JsonObject, dumps
 
 CHARS_PER_TOKEN = 4
+PICTURE_TOKENS = 1_600
+"""About what vendors count for an image of ordinary size."""
 SHORTENED = "\n[…shortened to fit…]\n"
 
 Block = tuple[Message, ...]
@@ -58,6 +61,8 @@ def tokens(message: Message) -> int:
     match message:
         case AssistantMessage(text, calls):
             length = len(text) + sum(len(call.name) + len(dumps(call.arguments)) for call in calls)
+        case UserMessage(text, pictures):
+            return len(text) // CHARS_PER_TOKEN + len(pictures) * PICTURE_TOKENS + 4
         case _:
             length = len(message.text)
     return length // CHARS_PER_TOKEN + 4
@@ -69,7 +74,7 @@ def _shortened(message: Message, max_tokens: int, size: Callable[[Message], int]
     room = max(0, (max_tokens - 4) * CHARS_PER_TOKEN - len(SHORTENED))
     head = room * 2 // 3
     tail = room - head
-    return UserMessage(message.text[:head] + SHORTENED + (message.text[-tail:] if tail else ""))
+    return replace(message, text=message.text[:head] + SHORTENED + (message.text[-tail:] if tail else ""))
 
 
 ABORTED = "This call was interrupted before it answered. It may or may not have had an effect; it was not repeated."
@@ -92,6 +97,16 @@ class OpenCall:
     """Why the text that it posts is not whole, if it is not."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Version:
+    messages: list[Message]
+    sources: list[list[str]]
+    compacted: list[tuple[list[Message], list[list[str]]]]
+
+    def has(self, item: str) -> bool:
+        return any(_position(sources, item) is not None for _, sources in [*self.compacted, ([], self.sources)])
+
+
 @dataclass(slots=True)
 class _State:
     messages: list[Message] = field(default_factory=list)
@@ -109,6 +124,8 @@ class _State:
     """User messages that arrived while calls ran; vendors require the results of the calls first."""
     compacted: list[tuple[list[Message], list[list[str]]]] = field(default_factory=list)
     """Messages and sources before each compaction, for a rewind to an item of that time."""
+    versions: list["_Version"] = field(default_factory=list)
+    """What each rewind has left, for a return to it."""
 
 
 class Transcript:
@@ -124,13 +141,7 @@ class Transcript:
 
     def messages(self) -> list[Message]:
         """Return the messages so far; calls without an outcome get an "interrupted" result."""
-        state = self._state
-        missing = [
-            ToolMessage(call.use.id, call.use.name, ABORTED, is_error=True)
-            for call in state.open.values()
-            if not call.implicit
-        ]
-        return [*state.messages, *missing, *(message for message, _ in state.held)]
+        return _settled(self._state)[0]
 
     def before_question(self) -> list[Message]:
         """Return the messages that a compaction would replace: those before the last message of a person."""
@@ -163,7 +174,9 @@ def _take(state: _State, event: StoredEvent) -> None:
     data = event.data
     match event.type:
         case "user_text":
-            _append_or_hold(state, UserMessage(data["text"]), f"u:{data['message_id']}")
+            # Only what people write refers to files.
+            said = UserMessage(data["text"], files=attachments_in(data["text"]))
+            _append_or_hold(state, said, f"u:{data['message_id']}")
         case "injected":
             _append_or_hold(state, UserMessage(data["text"]), "")
         case "assistant_text":
@@ -181,7 +194,10 @@ def _take(state: _State, event: StoredEvent) -> None:
         case "compacted":
             _compact(state, data["text"])
         case "rewind":
+            _keep_version(state)
             _cut(state, data["from_item"])
+        case "version_shown":
+            _show_version(state, data["item"])
 
 
 def _take_call(state: _State, kind: str, data: JsonObject) -> None:
@@ -257,6 +273,30 @@ def _compact(state: _State, summary: str) -> None:
     state.compacted.append((state.messages, state.sources))
     state.messages = [UserMessage(summary), *state.messages[kept:]]
     state.sources = [[""], *state.sources[kept:]]
+
+
+def _settled(state: _State) -> tuple[list[Message], list[list[str]]]:
+    """Return messages and sources with an "interrupted" result for each call without an outcome."""
+    missing = [call for call in state.open.values() if not call.implicit]
+    results = [ToolMessage(call.use.id, call.use.name, ABORTED, is_error=True) for call in missing]
+    messages = [*state.messages, *results, *(message for message, _ in state.held)]
+    ids = [[f"t:{call.call_id}"] for call in missing]
+    return messages, [*map(list, state.sources), *ids, *([source] for _, source in state.held)]
+
+
+def _keep_version(state: _State) -> None:
+    state.versions.append(_Version(*_settled(state), list(state.compacted)))
+
+
+def _show_version(state: _State, item: str) -> None:
+    found = next((version for version in reversed(state.versions) if version.has(item)), None)
+    if found is None or _Version(*_settled(state), state.compacted).has(item):
+        return
+    _keep_version(state)
+    state.messages, state.sources = list(found.messages), [*map(list, found.sources)]
+    state.compacted = list(found.compacted)
+    state.open.clear()
+    state.held.clear()
 
 
 def _cut(state: _State, item: str) -> None:

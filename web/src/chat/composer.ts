@@ -4,11 +4,30 @@ import { element } from "./inline";
 export interface Composer {
   readonly element: HTMLElement;
   readonly focus: () => void;
+  text(): string;
+  /** Replace what is written. */
+  set(content: string): void;
   /** Put back a text that could not be sent, unless the field has another one. */
   restore(content: string): void;
 }
 
-export function composer(send: (content: string) => void): Composer {
+/** Files that go with a message. */
+export interface Files {
+  readonly button: HTMLElement;
+  readonly list: HTMLElement;
+  count(): number;
+  /** Whether all of them can be sent. */
+  isReady(): boolean;
+}
+
+export interface ComposerOptions {
+  /** Makes the files, given the function to call when they have changed. */
+  readonly files?: (changed: () => void) => Files;
+  /** Called when the person has changed the text or the files. */
+  readonly changed?: () => void;
+}
+
+export function composer(send: (content: string) => void, { files, changed: told }: ComposerOptions = {}): Composer {
   let last = "";
   const form = element("form");
   form.className = "chat-composer";
@@ -24,18 +43,24 @@ export function composer(send: (content: string) => void): Composer {
   button.disabled = true;
   form.append(field, button);
 
-  const changed = (): void => {
-    button.disabled = !field.value.trim();
+  let attached: Files | null = null;
+  const canSend = (): boolean => (field.value.trim() !== "" || (attached?.count() ?? 0) > 0) && (attached?.isReady() ?? true);
+  const draw = (): void => {
+    button.disabled = !canSend();
     field.style.height = "auto";
     field.style.height = `${Math.min(field.scrollHeight, 220)}px`;
   };
+  const changed = (): void => {
+    draw();
+    told?.();
+  };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const content = field.value.trim();
-    if (content) {
+    if (canSend()) {
+      const content = field.value.trim();
       last = content;
       field.value = "";
-      changed();
+      draw();
       send(content);
     }
     field.focus();
@@ -51,12 +76,21 @@ export function composer(send: (content: string) => void): Composer {
       changed();
     }
   });
+  if (files) {
+    attached = files(changed);
+    form.prepend(attached.list, attached.button);
+  }
   return {
     element: form,
     focus: () => field.focus(),
+    text: () => field.value,
+    set(content) {
+      field.value = content;
+      draw();
+    },
     restore(content) {
       field.value = field.value || content;
-      changed();
+      draw();
     },
   };
 }

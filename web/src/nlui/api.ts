@@ -1,5 +1,7 @@
 /** The HTTP API of the nlui page. */
 import { personClient } from "../person/client";
+import type { Attached } from "./attached";
+import type { Draft } from "./drafts";
 
 export interface ConversationSummary {
   readonly id: string;
@@ -7,6 +9,7 @@ export interface ConversationSummary {
   readonly updated_at: string;
   readonly pinned?: boolean;
   readonly archived?: boolean;
+  readonly folder?: string;
   /** Where the searched words stand in the conversation. */
   readonly match?: string;
 }
@@ -81,7 +84,7 @@ const pathOf = (id: string): string => `/api/conversations/${encodeURIComponent(
 export const api = {
   /** Without words all conversations, else those that have them. */
   conversations: (words = ""): Promise<readonly ConversationSummary[]> => request(words ? `/api/conversations?q=${encodeURIComponent(words)}` : "/api/conversations"),
-  label: (id: string, change: Readonly<Partial<Pick<ConversationSummary, "title" | "pinned" | "archived">>>): Promise<unknown> => request(pathOf(id), "PATCH", change),
+  label: (id: string, change: Readonly<Partial<Pick<ConversationSummary, "title" | "folder" | "pinned" | "archived">>>): Promise<unknown> => request(pathOf(id), "PATCH", change),
   exported: async (id: string, format: ExportFormat): Promise<Blob> => (await person.fetch(`${pathOf(id)}/export?format=${format}`)).blob(),
   create: (): Promise<{ readonly id: string }> => request("/api/conversations", "POST"),
   forget: (id: string): Promise<unknown> => request(pathOf(id), "DELETE"),
@@ -109,7 +112,15 @@ export const api = {
   stop: (id: string): Promise<unknown> => request("/api/chat/stop", "POST", { conversation_id: id }),
   /** Begin a turn without a message; an answer that was cut off is continued. */
   resume: (id: string): Promise<unknown> => request(`/agents/${encodeURIComponent(id)}/resume`, "POST"),
-  edit: (id: string, index: number, content: string): Promise<unknown> => request(`${pathOf(id)}/messages/${index}`, "PUT", { content }),
+  edit: (id: string, index: number, content: string, attachments: readonly Attached[] = []): Promise<unknown> =>
+    request(`${pathOf(id)}/messages/${index}`, "PUT", { content, attachments }),
+  attach: async (file: File): Promise<Attached> => {
+    const answer = await person.fetch(`/api/attachments?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+    const { id, name } = (await answer.json()) as Attached;
+    return { id, name };
+  },
+  attached: async (id: string): Promise<Blob> => (await person.fetch(`/api/attachments/${id}`)).blob(),
+  version: (id: string, item: string): Promise<unknown> => request(`${pathOf(id)}/version`, "PUT", { item }),
   regenerate: (id: string, index: number): Promise<unknown> => request(`${pathOf(id)}/regenerate`, "POST", { from_index: index }),
   answer: (id: string, reply: Readonly<Record<string, unknown>>): Promise<unknown> =>
     request("/api/chat/confirm", "POST", { conversation_id: id, ...reply }),
@@ -137,11 +148,12 @@ export const api = {
 };
 
 /** Post a message. The answer arrives on the timeline, so the response stream is not read. */
-export async function sendMessage(id: string, message: string): Promise<void> {
+export async function sendMessage(id: string, { text, files, clientId = crypto.randomUUID() }: Draft): Promise<void> {
+  const attachments = files.length > 0 ? { attachments: files } : {};
   const answer = await person.fetch("/api/chat", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ message, conversation_id: id, client_id: crypto.randomUUID() }),
+    body: JSON.stringify({ message: text, conversation_id: id, client_id: clientId, ...attachments }),
   });
   await answer.body?.cancel();
 }

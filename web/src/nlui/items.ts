@@ -3,6 +3,7 @@ import { headline, json, plain, previewOf, riskBadge } from "../person/request";
 import { button, make } from "./dom";
 import { resultView } from "./result";
 import { richMarkdown } from "./fenced_blocks";
+import { fileViews, type LoadFile, parted } from "./attached";
 import { endText, type Item, usageText } from "./state";
 import { person, sourceOf, toolTitle } from "./tool_names";
 
@@ -11,6 +12,8 @@ export interface ItemActions {
   /** Replace the text of a message; resolves when the server has accepted it. */
   readonly edit: ((item: Item, text: string) => Promise<void>) | null;
   readonly again: ((item: Item) => void) | null;
+  /** Show another version of a message, with what followed it. */
+  readonly version?: (id: string) => void;
   /** Let the model continue an answer that was cut off. */
   readonly resume: (() => void) | null;
   readonly decide: ((item: Item, reply: Readonly<Record<string, unknown>>) => void) | null;
@@ -18,6 +21,8 @@ export interface ItemActions {
   readonly review: ((item: Item) => void) | null;
   /** Open the app that shows a call's result; null if it has none. */
   readonly app?: (item: Item) => (() => void) | null;
+  /** Load a file of a message. */
+  readonly load?: LoadFile;
 }
 
 export interface ItemView {
@@ -106,13 +111,15 @@ function copyButton(text: () => string): HTMLElement {
 }
 
 function userMessage(item: Item, actions: ItemActions): HTMLElement {
-  const bubble = make("div.nlui-bubble.chat-body", {}, richMarkdown(item.text ?? ""));
+  const { text, files } = parted(item.text ?? "");
+  const bubble = make("div.nlui-bubble.chat-body", {}, richMarkdown(text), files.length > 0 ? fileViews(files, actions.load) : null);
   const row = make("div.nlui-acts");
   const whole = make("div.nlui-item.nlui-user", {}, bubble, row);
   const read = (): void => {
     const { edit, again } = actions;
     row.replaceChildren(
-      copyButton(() => item.text ?? ""),
+      ...versionSwitch(item, actions.version),
+      copyButton(() => text),
       ...(edit ? [button("Edit", write, "nlui-small")] : []),
       ...(again ? [button("Ask again", () => again(item), "nlui-small")] : []),
     );
@@ -121,9 +128,9 @@ function userMessage(item: Item, actions: ItemActions): HTMLElement {
   };
   const write = (): void => {
     const field = make("textarea.nlui-field", { rows: "3", "aria-label": "Edit message" });
-    field.value = item.text ?? "";
+    field.value = text;
     const send = (): void => {
-      if (field.value.trim()) {
+      if (field.value.trim() || files.length > 0) {
         void actions.edit?.(item, field.value.trim()).catch(() => undefined);
       }
     };
@@ -142,6 +149,22 @@ function userMessage(item: Item, actions: ItemActions): HTMLElement {
   };
   read();
   return whole;
+}
+
+/** `‹ 2/3 ›`: which version of the message is shown, and buttons to the others. */
+function versionSwitch({ id, versions = [] }: Item, go: ItemActions["version"]): readonly HTMLElement[] {
+  if (versions.length < 2 || !go) {
+    return [];
+  }
+  const here = versions.indexOf(id);
+  const to = (words: string, name: string, at: number): HTMLButtonElement => {
+    const made = button(words, () => go(versions[at] ?? id), "nlui-small");
+    made.setAttribute("aria-label", name);
+    made.disabled = versions[at] === undefined;
+    return made;
+  };
+  const place = make("span.nlui-dim", {}, `${String(here + 1)}/${String(versions.length)}`);
+  return [make("span.nlui-versions", { role: "group", "aria-label": "Versions" }, to("‹", "Previous version", here - 1), place, to("›", "Next version", here + 1))];
 }
 
 function args(value: unknown): HTMLElement | null {

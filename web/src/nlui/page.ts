@@ -7,8 +7,11 @@ import { composer } from "../chat/composer";
 import { codeFromAddress, reasonOf } from "../person/client";
 import { signInScreen, waitingScreen } from "../person/sign_in";
 import { api, person, sendMessage } from "./api";
+import { parted } from "./attached";
+import { type Attachments, attachments, takeFiles } from "./attachments";
 import { appPanel, calledBy } from "./app_panel";
 import { button, make } from "./dom";
+import { type Draft, drafts } from "./drafts";
 import { find } from "./find";
 import { emptyState } from "./empty";
 import { follow, type Frame, retryText } from "./follow";
@@ -30,28 +33,27 @@ let unfollow: () => void = () => undefined;
 const status = make("p.nlui-statusbar", { role: "status" });
 const liveRegion = make("div.nlui-spoken", { "aria-live": "polite" });
 const stop = button("Stop", () => void act(api.stop(open)), "nlui-small nlui-danger");
-const empty = emptyState((text) => send(text));
-const appView = appPanel((id, text) => sendMessage(id, text), problem);
+const empty = emptyState((text) => void act(send(text)));
+const appView = appPanel((id, text) => sendMessage(id, { text, files: [] }), problem);
 let apps: Readonly<Record<string, string>> = {};
 const view = log(
   {
-    edit: (item, text) => act(api.edit(open, indexOf(item), text)),
+    edit: (item, text) => act(api.edit(open, indexOf(item), text, parted(item.text ?? "").files)),
     again: (item) => void act(api.regenerate(open, indexOf(item))),
+    version: (item) => void act(api.version(open, item)),
     resume: () => void act(api.resume(open)),
     decide: (_, reply) => void act(api.answer(open, reply)),
     review: null,
+    load: api.attached,
     app: (item) => (calledBy(item).name in apps ? () => appView.open(open, item) : null),
   },
   empty.element,
 );
-const write = composer(send);
-function send(text: string): void {
-  const unsent = (error: unknown): never => {
-    write.restore(text);
-    throw error;
-  };
-  void act(currentConversation().then((id) => sendMessage(id, text)).then(() => panel.refresh(open), unsent));
-}
+let files: Attachments;
+const write = composer((text) => void act(send(text)), {
+  files: (changed) => (files = attachments({ store: api.attach, load: api.attached }, changed, problem)),
+  changed: () => keepDraft(),
+});
 const panel = sidebar(openConversation, () => void startConversation().catch(problem), problem);
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
@@ -80,6 +82,61 @@ async function act(work: Promise<unknown>): Promise<void> {
   await work.catch(problem);
 }
 
+function keepDraft(): void {
+  if (open) {
+    drafts.keep(open, { text: write.text(), files: files.files() });
+  }
+}
+
+function showDraft(draft: Draft): void {
+  write.set(draft.text);
+  files.set(draft.files);
+  if (open) {
+    drafts.keep(open, draft);
+  }
+}
+
+/** Post a message; what cannot be posted is a draft again, and is stored once however often it is sent. */
+async function send(text: string): Promise<void> {
+  const attached = files.files();
+  const before = drafts.of(open);
+  const isSame = before.text === text && JSON.stringify(before.files) === JSON.stringify(attached);
+  const draft: Draft = { text, files: attached, clientId: (isSame ? before.clientId : undefined) ?? crypto.randomUUID() };
+  files.set([]);
+  let id = open;
+  try {
+    id = await currentConversation();
+    drafts.keep(id, draft);
+    await sendMessage(id, draft);
+  } catch (error) {
+    if (id === open) {
+      bringBack(draft);
+    }
+    throw error;
+  }
+  forgetDraft(id, draft.clientId);
+  await panel.refresh(open);
+}
+
+/** Show a message that was not posted, in front of what was written since. */
+function bringBack(draft: Draft): void {
+  const since = write.text().trim();
+  const more = files.files();
+  showDraft(since || more.length > 0 ? { text: [draft.text, since].filter(Boolean).join("\n\n"), files: [...draft.files, ...more] } : draft);
+}
+
+/** Remove the draft of a message that has arrived. */
+function forgetDraft(id: string, clientId: string | undefined): void {
+  const draft = drafts.of(id);
+  if (clientId === undefined || draft.clientId !== clientId) {
+    return;
+  }
+  drafts.drop(id);
+  if (id === open && write.text() === draft.text && JSON.stringify(files.files()) === JSON.stringify(draft.files)) {
+    showDraft({ text: "", files: [] });
+  }
+}
+
 function indexOf(item: Item): number {
   const kinds = ["user_message", "assistant_markdown", "tool"];
   return timeline.shown().filter((one) => kinds.includes(one.kind)).findIndex((one) => one.id === item.id);
@@ -91,6 +148,7 @@ function onFrame(frame: Frame): void {
       timeline.reset(frame.state.items, frame.seq);
       run = frame.run;
       typed = thought = "";
+      forgetDraft(open, frame.state.items.find((item) => item.client_id === drafts.of(open).clientId)?.client_id);
       panel.showUsage(frame.usage ?? {});
       void appsKnown.then(() => appView.restore(open, timeline.shown()));
       break;
@@ -186,7 +244,14 @@ function announce(item: Item): void {
 
 function openConversation(id: string): void {
   unfollow();
+  const began = open === "" && (write.text() !== "" || files.count() > 0);
+  const before = open;
   open = id;
+  if (began) {
+    keepDraft();
+  } else if (before !== id) {
+    showDraft(drafts.of(id));
+  }
   typed = thought = "";
   run = "";
   history.replaceState(null, "", `#${id}`);
@@ -235,6 +300,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 stop.hidden = true;
+takeFiles(main, (dropped) => files.add(dropped));
 
 function showPage(): void {
   document.body.className = "nlui";

@@ -6,6 +6,11 @@ export interface Item {
   readonly kind: "user_message" | "assistant_markdown" | "tool" | "approval" | "end_turn" | "notice" | "sampling";
   readonly superseded?: boolean;
   readonly message_id?: string;
+  readonly client_id?: string;
+  /** The first version of an edited or repeated message. */
+  readonly version_of?: string;
+  /** All versions of a message in order, if there are several; set by this page. */
+  readonly versions?: readonly string[];
   readonly text?: string;
   readonly md?: string;
   readonly name?: string;
@@ -52,7 +57,8 @@ const ENDS: Readonly<Record<string, string>> = { abort: "Stopped.", limit: "The 
 export class Timeline {
   private readonly items = new Map<string, Item>();
   private cache: Item[] | null = null;
-  /** Samplings with the tokens of their turn, kept so that an unchanged one stays the same object. */
+  private groups: Map<string, string[]> | null = null;
+  /** Samplings with the tokens of their turn and messages with versions, kept so that an unchanged one stays the same object. */
   private readonly summed = new Map<string, Item>();
   seq = 0;
 
@@ -62,7 +68,7 @@ export class Timeline {
       this.items.set(item.id, item);
     }
     this.seq = seq;
-    this.cache = null;
+    this.cache = this.groups = null;
   }
 
   /** Apply one change; return false if one before it is missing and a snapshot is needed. */
@@ -71,7 +77,7 @@ export class Timeline {
       return false;
     }
     this.seq = seq;
-    this.cache = null;
+    this.cache = this.groups = null;
     for (const op of ops) {
       if (op.op === "append") {
         this.items.set(op.item.id, op.item);
@@ -87,12 +93,30 @@ export class Timeline {
 
   /** The visible items in order. The end of a turn is one only if the turn was aborted or limited. */
   shown(): readonly Item[] {
-    this.cache ??= onePerTurn(oneBoxPerCall([...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS)))).map((item) => this.unchanged(item));
+    this.cache ??= onePerTurn(oneBoxPerCall([...this.items.values()].filter((item) => !item.superseded && (item.kind !== "end_turn" || (item.reason ?? "") in ENDS)))).map((item) => this.unchanged(this.withVersions(item)));
     return this.cache;
   }
 
+  private withVersions(item: Item): Item {
+    const versions = this.versions().get(item.version_of ?? item.id) ?? [];
+    return item.kind === "user_message" && versions.length > 1 ? { ...item, versions } : item;
+  }
+
+  /** The versions of each message that has several, by the first one. */
+  private versions(): ReadonlyMap<string, readonly string[]> {
+    if (this.groups === null) {
+      this.groups = new Map();
+      for (const { id, version_of: first } of this.items.values()) {
+        if (first) {
+          this.groups.set(first, [...(this.groups.get(first) ?? [first]), id]);
+        }
+      }
+    }
+    return this.groups;
+  }
+
   private unchanged(item: Item): Item {
-    if (item.kind !== "sampling") {
+    if (item.kind !== "sampling" && !item.versions) {
       return item;
     }
     const known = this.summed.get(item.id);

@@ -28,6 +28,8 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
   let open = "";
   let turn = 0;
   let archived = false;
+  let known: readonly string[] = [];
+  const unfolded = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const again = (): void => void refresh(open).catch(problem);
   const search = make("input.nlui-field", { type: "search", placeholder: "Search conversations", "aria-label": "Search conversations" });
@@ -45,7 +47,8 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
 
   const change = (id: string, wanted: Parameters<typeof api.label>[1]): void => void api.label(id, wanted).then(again, problem);
   const entries = (listed: ConversationSummary, title: string): readonly (readonly [string, () => void])[] => [
-    ["Rename…", () => rename(listed.id, title, again)],
+    ["Rename…", () => ask("Rename the conversation", "Title", title, (name) => api.label(listed.id, { title: name }), again)],
+    ["Folder…", () => ask("Put the conversation into a folder", "Folder", listed.folder ?? "", (folder) => api.label(listed.id, { folder }), again, known)],
     [listed.pinned ? "Unpin" : "Pin", () => change(listed.id, { pinned: !listed.pinned })],
     [listed.archived ? "Bring back" : "Archive", () => change(listed.id, { archived: !listed.archived })],
     ...FORMATS.map(([name, format]) => [`Save as ${name}`, () => void save(listed.id, title, format).catch(problem)] as const),
@@ -69,6 +72,16 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
     }
     return make(listed.pinned ? "li.nlui-pinned" : "li", {}, link, menu(title, () => entries(listed, title)));
   };
+  /** A folder, folded unless it was opened or has the open conversation. */
+  const folder = (name: string, inside: readonly ConversationSummary[]): HTMLElement | null => {
+    if (inside.length === 0) {
+      return null;
+    }
+    const shown = make("details.nlui-folder", {}, make("summary", {}, name, make("span.nlui-dim", {}, ` ${String(inside.length)}`)), make("ul.nlui-talks", { "aria-label": name }, ...inside.map(row)));
+    shown.open = unfolded.has(name) || inside.some((one) => one.id === open);
+    shown.addEventListener("toggle", () => (shown.open ? unfolded.add(name) : unfolded.delete(name)));
+    return make("li", {}, shown);
+  };
   const refresh = async (now: string): Promise<void> => {
     open = now;
     const mine = ++turn;
@@ -80,7 +93,9 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
     const away = listed.filter((one) => one.archived).length;
     // A search finds archived conversations too.
     const shown = listed.filter((one) => words !== "" || Boolean(one.archived) === (archived && away > 0));
-    list.replaceChildren(...shown.map(row));
+    known = [...new Set(listed.map((one) => one.folder ?? "").filter(Boolean))].sort((one, other) => one.localeCompare(other));
+    const loose = shown.filter((one) => words !== "" || !one.folder);
+    list.replaceChildren(...(words ? [] : known.map((name) => folder(name, shown.filter((one) => one.folder === name)))).filter((one) => one !== null), ...loose.map(row));
     nothing.textContent = words && shown.length === 0 ? "Nothing found." : "";
     nothing.hidden = nothing.textContent === "";
     shelf.hidden = away === 0 || words !== "";
@@ -144,11 +159,13 @@ function menu(title: string, entries: () => readonly (readonly [string, () => vo
   return whole;
 }
 
-function rename(id: string, title: string, done: () => void): void {
-  const name = make("input.nlui-field", { required: "", maxlength: "80" });
-  name.value = title;
-  const asked = form("Rename the conversation", [field("Title", name)], [submitButton("Rename")], () => {
-    api.label(id, { title: name.value }).then(() => {
+/** Ask for a name, which may be empty if there are `known` ones to choose from. */
+function ask(title: string, what: string, now: string, change: (name: string) => Promise<unknown>, done: () => void, known?: readonly string[]): void {
+  const name = make("input.nlui-field", { maxlength: "80", ...(known ? { list: "nlui-folders", placeholder: "none" } : { required: "" }) });
+  name.value = now;
+  const choices = make("datalist", { id: "nlui-folders" }, ...(known ?? []).map((one) => make("option", { value: one })));
+  const asked = form(title, [field(what, name), choices], [submitButton("Save")], () => {
+    change(name.value).then(() => {
       asked.close();
       done();
     }, (error: unknown) => asked.fail(error));

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { composer, type Composer } from "../../src/chat/composer";
+import { composer, type Composer, type Files } from "../../src/chat/composer";
 import { element } from "../view/open_app";
 
 let sent: string[];
@@ -53,4 +53,25 @@ test("a text that could not be sent comes back unless another one was begun", ()
   expect(field().value).toBe("lost");
   write.restore("older");
   expect(field().value).toBe("lost");
+});
+
+test("files alone can be sent once they are uploaded", () => {
+  let [count, ready] = [0, true];
+  let changed = (): void => undefined;
+  const files = (told: () => void): Files => {
+    changed = told;
+    return { button: document.createElement("button"), list: document.createElement("ul"), count: () => count, isReady: () => ready };
+  };
+  let drafts = 0;
+  write = composer((content) => void sent.push(content), { files, changed: () => (drafts += 1) });
+  document.body.replaceChildren(write.element);
+  press("Enter");
+  [count, ready] = [1, false];
+  changed();
+  press("Enter");
+  expect([sent, element(".chat-send", HTMLButtonElement).disabled]).toEqual([[], true]);
+  ready = true;
+  changed();
+  press("Enter");
+  expect([sent, drafts]).toEqual([[""], 2]);
 });

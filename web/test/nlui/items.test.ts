@@ -37,6 +37,23 @@ describe("a message of the user", () => {
     expect(again).toEqual(["i"]);
   });
 
+  test("has a switch between its versions", () => {
+    const gone: string[] = [];
+    const several = item({ ...message, versions: ["a", "i", "z"] });
+    const { element } = itemView(several, { ...NONE, version: (id) => void gone.push(id) });
+    buttonIn(element, "‹").click();
+    buttonIn(element, "›").click();
+    expect([gone, element.querySelector("[role=group]")?.textContent]).toEqual([["a", "z"], "‹2/3›"]);
+    expect(itemView(several, NONE).element.querySelector("[role=group]")).toBeNull();
+  });
+
+  test("shows the names of its files, and keeps them out of the text that is edited", () => {
+    const { element } = itemView(item({ ...message, text: `Look\n\n[a.png](attachment:${"0".repeat(64)})` }), { ...NONE, edit: () => Promise.resolve() });
+    expect(element.querySelector(".nlui-attached")?.textContent).toBe("a.png");
+    buttonIn(element, "Edit").click();
+    expect(element.querySelector("textarea")?.value).toBe("Look");
+  });
+
   test("can only be copied where the page offers no actions", () => {
     expect([...itemView(message, NONE).element.querySelectorAll("button")].map((one) => one.textContent)).toEqual(["Copy"]);
   });

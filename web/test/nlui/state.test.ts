@@ -72,3 +72,15 @@ test("a price is told where it is known, and as a lower bound where a part is no
   expect(usageText({ ...usage, cost: 0.0123, currency: "USD" })).toBe("1,200 tokens in (1,000 cached), 300 out · $0.0123");
   expect(usageText({ ...usage, cost: 2, currency: "credits", unpriced: 5 })).toBe("1,200 tokens in (1,000 cached), 300 out · at least 2.00 credits");
 });
+
+test("a message knows its versions, and is the same object until they change", () => {
+  const timeline = new Timeline();
+  const said = (id: string, more: Partial<Item> = {}): Item => ({ id, kind: "user_message", text: id, ...more });
+  timeline.reset([said("u:a", { superseded: true }), said("u:b", { superseded: true, version_of: "u:a" }), said("u:c", { version_of: "u:a" }), said("u:d")], 1);
+  const [first, other] = timeline.shown();
+  expect([first?.versions, other?.versions]).toEqual([["u:a", "u:b", "u:c"], undefined]);
+  timeline.apply(2, [{ op: "append", item: said("u:e") }]);
+  expect(timeline.shown()[0]).toBe(first);
+  timeline.apply(3, [{ op: "append", item: said("u:f", { version_of: "u:a" }) }]);
+  expect(timeline.shown()[0]?.versions).toHaveLength(4);
+});

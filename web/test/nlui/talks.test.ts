@@ -93,3 +93,22 @@ test("a menu is operated by keys and closed by Escape", () => {
   key("Escape");
   expect([menu.open, document.activeElement?.tagName]).toEqual([false, "SUMMARY"]);
 });
+
+test("conversations in folders are folded, unless one is open, and are moved by name", async () => {
+  api.answers["GET /api/conversations"] = [{ id: "c1", title: "Orders", folder: "Work" }, { id: "c2", title: "Trip", folder: "Home" }, { id: "c3", title: "Loose" }];
+  await list.refresh("c1");
+  const folders = [...list.element.querySelectorAll<HTMLDetailsElement>(".nlui-folder")];
+  expect(folders.map((one) => [one.querySelector("summary")?.textContent, one.open])).toEqual([["Home 1", false], ["Work 1", true]]);
+  expect(titles()).toEqual(["Trip", "Orders", "Loose"]);
+  buttonIn(openMenu("Loose"), "Folder…").click();
+  expect([...document.querySelectorAll("datalist option")].map((one) => one.getAttribute("value"))).toEqual(["Home", "Work"]);
+  const name = document.querySelector("dialog input") as HTMLInputElement;
+  name.value = "Work";
+  document.querySelector("dialog form")?.dispatchEvent(new Event("submit", { cancelable: true }));
+  await vi.waitFor(() => expect(document.querySelector("dialog")).toBeNull());
+  expect(api.sent).toEqual([["PATCH", "/api/conversations/c3", { folder: "Work" }]]);
+  api.answers["GET /api/conversations?q=trip"] = [{ id: "c2", title: "Trip", folder: "Home", match: "a trip" }];
+  (list.element.querySelector("input") as HTMLInputElement).value = "trip";
+  await list.refresh("c1");
+  expect([titles(), list.element.querySelector(".nlui-folder")]).toEqual([["Trip"], null]);
+});

@@ -27,10 +27,11 @@ from ui_mcp.webserver.person_auth import (
     refusal,
 )
 
-UPLOAD = "/api/specs/upload"
+UPLOADS = frozenset({"/api/specs/upload", "/api/attachments"})
+"""Paths whose requests carry files instead of JSON."""
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})
 """Paths on which programs may make changes: MCP, and conversations that a program began itself."""
-SETTINGS = ("/api/config/", "/api/targets", "/api/servers", "/api/specs/", "/api/presets")
+SETTINGS = ("/api/config/", "/api/targets", "/api/servers", "/api/specs/", "/api/presets", "/api/attachments")
 """Paths that pages of other origins may not even read, regardless of `server.cors`."""
 _FILES = ("/nlui/", "/person/assets/", "/look/")
 _HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")
@@ -72,7 +73,7 @@ class NluiAccess:
         ):
             return None
         entering = (scope["method"], scope["path"]) == ("POST", ENTER)
-        found = refusal(connection, self._access, entering=entering, upload=scope["path"] == UPLOAD)
+        found = refusal(connection, self._access, entering=entering, upload=scope["path"] in UPLOADS)
         if found is None and not entering:
             mark_person(scope)
         return found

@@ -11,6 +11,7 @@ from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import AgentSummary
 from ui_mcp.agent.tools import Selection
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
+from ui_mcp.gateway.web.attachments import AttachmentApi
 from ui_mcp.gateway.web.conversations import shown_messages
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.jsontypes import JsonObject
@@ -54,8 +55,14 @@ class ForwardedTokens:
 
 class NluiApi:
     def __init__(
-        self, conversations: ConversationsApi, sessions: ChatSessions, decide: Decide, tokens: ForwardedTokens
+        self,
+        conversations: ConversationsApi,
+        sessions: ChatSessions,
+        decide: Decide,
+        tokens: ForwardedTokens,
+        attachments: AttachmentApi,
     ) -> None:
+        self._attachments = attachments
         self._conversations = conversations
         self._sessions = sessions
         self._decide = decide
@@ -73,6 +80,7 @@ class NluiApi:
             Route(f"{one}/messages/{{index:int}}", answering(self.edit), methods=["PUT"]),
             Route(f"{one}/messages/{{index:int}}", answering(self.cut), methods=["DELETE"]),
             Route(f"{one}/messages/{{index:int}}/from", answering(self.cut), methods=["DELETE"]),
+            Route(f"{one}/version", answering(self.show_version), methods=["PUT"]),
             Route(f"{one}/regenerate", answering(self.regenerate), methods=["POST"]),
             Route(f"{one}/tools", answering(self.selection), methods=["GET"]),
             Route(f"{one}/tools", answering(self.select), methods=["PUT"]),
@@ -85,7 +93,7 @@ class NluiApi:
     async def chat(self, request: Request) -> Response:
         """Post a message and stream the events of its turn; a client that disconnects does not stop the turn."""
         body = await body_of(request)
-        message, client_id = text_of(body, "message"), body.get("client_id")
+        message, client_id = await self._attachments.message(body, "message"), body.get("client_id")
         begins = "session_id" not in body and _given_name(body) is None
         if begins:
             conversation = await self._conversations.open(await self._conversations.create())
@@ -159,7 +167,7 @@ class NluiApi:
     async def edit(self, request: Request) -> Response:
         """Replace an earlier message and continue from there."""
         body = await body_of(request)
-        text = text_of(body, "content", "message")
+        text = await self._attachments.message(body, "content", "message")
         conversation = await self._known(request)
         await conversation.rewind(_message_at(conversation, request.path_params["index"])["item"])
         await self._conversations.say(conversation.name, text)
@@ -168,7 +176,13 @@ class NluiApi:
     async def cut(self, request: Request) -> Response:
         """Hide a message and everything after it."""
         conversation = await self._known(request)
-        await conversation.rewind(_message_at(conversation, request.path_params["index"])["item"])
+        await conversation.rewind(_message_at(conversation, request.path_params["index"])["item"], is_cut=True)
+        return JSONResponse({"ok": True})
+
+    async def show_version(self, request: Request) -> Response:
+        """Show another version of an edited or repeated message, with what followed it."""
+        item = text_of(await body_of(request), "item")
+        await (await self._known(request)).show_version(item)
         return JSONResponse({"ok": True})
 
     async def regenerate(self, request: Request) -> Response:

@@ -7,10 +7,11 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
-from ui_mcp.agent.journal import AgentSummary, Found, Journal, Label, NewEvent
+from ui_mcp.agent.journal import AgentSummary, Found, Journal, Label, NewEvent, text_of
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.orchestrator import InboxPage
 from ui_mcp.agent.tools import Selection, selection_of
+from ui_mcp.chat.attachments import AttachmentStore, attachments_in, reference_to
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft, id_text
 from ui_mcp.chat.service import Chat, ReadRequest
@@ -51,8 +52,11 @@ class Conversations:
         journal: Journal,
         make_loop: Callable[[str], MakeLoop],
         tasks: TaskGroup,
+        *,
+        attachments: AttachmentStore,
         opened: Callable[[JournalWriter], Awaitable[None]] | None = None,
     ) -> None:
+        self._attachments = attachments
         self._opened = opened
         self._chat = chat
         self._journal = journal
@@ -105,11 +109,16 @@ class Conversations:
         return id_text(posted.id)
 
     async def delete_agent(self, name: str) -> bool:
-        """Stop serving a conversation and delete its journal; the chat log keeps the messages."""
+        """Stop serving a conversation and delete its journal and files; the chat log keeps the messages."""
         self._open.pop(name, None)
         if scope := self._scopes.pop(name, None):
             scope.cancel()
-        return await self._journal.delete_agent(name)
+        said = [text_of(event) for event in await self._journal.events(name)]
+        deleted = await self._journal.delete_agent(name)
+        for digest in {file.digest for text in said for file in attachments_in(text)}:
+            if not await self._journal.search(reference_to(digest), 1):
+                await self._attachments.remove(digest)
+        return deleted
 
     async def selection(self, name: str) -> Selection:
         return selection_of((await self.open(name)).journal.events)

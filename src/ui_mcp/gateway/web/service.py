@@ -10,6 +10,7 @@ from typing import get_args
 import anyio
 from anyio.abc import TaskGroup
 
+from ui_mcp.agent.attached_files import AttachedFiles
 from ui_mcp.agent.calls import ApprovalLookup
 from ui_mcp.agent.conversation import MakeLoop
 from ui_mcp.agent.handlers import UpstreamChanges
@@ -17,9 +18,10 @@ from ui_mcp.agent.http import Timelines
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
-from ui_mcp.agent.models import model_settings
+from ui_mcp.agent.models import model_settings, sees
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.tools import Selected, selection_of
+from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.identity import POST_ASSISTANT, AccessTokens, Authenticator, principal
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tools import ChatTools, chat_context
@@ -39,6 +41,7 @@ from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
 from ui_mcp.gateway.web.app_sandbox import Sandbox
 from ui_mcp.gateway.web.app_views import APP, AppViews
+from ui_mcp.gateway.web.attachments import AttachmentApi
 from ui_mcp.gateway.web.conversation_list import ConversationList
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
@@ -74,6 +77,7 @@ class Serving:
     tasks: TaskGroup
     apps: AppViews
     sandbox: Sandbox
+    attachments: AttachmentStore
 
 
 def chat_app(chat: Serving, mcp: App, access: Access) -> App:
@@ -82,9 +86,12 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
     server = gateway.settings.server
     token = server.token or None
     tokens_to_forward = ForwardedTokens(partial(gateway.forward_token, AGENT), has_token=token is not None)
+    attachments = AttachmentApi(chat.attachments)
+    sessions = ChatSessions(chat.tasks)
     routes = [
-        *NluiApi(chat.conversations, ChatSessions(chat.tasks), decider(gateway), tokens_to_forward).routes(),
-        *ConversationList(chat.conversations).routes(),
+        *NluiApi(chat.conversations, sessions, decider(gateway), tokens_to_forward, attachments).routes(),
+        *attachments.routes(),
+        *ConversationList(chat.conversations, chat.attachments).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(gateway), PRESETS), result_of(gateway)).routes(),
         *NluiServers(chat.servers).routes(),
         *NluiConfig(chat.model, shown_services).routes(),
@@ -119,12 +126,14 @@ async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
         results, contexts, sandbox = AppResults(data / "apps"), AppContexts(), Sandbox()
         apps = AppViews(gateway, results, contexts, sandbox)
         offered = RecordedApps(GatewayToolset(gateway), apps.has_app, results)
-        make_loops = loops(gateway, chat, model, watch, offered=offered, contexts=contexts)
-        conversations = Conversations(chat, journal, make_loops, tasks, watch.catch_up)
+        attachments = AttachmentStore(data / "attachments")
+        files = AttachedFiles(attachments, lambda: sees(model.settings))
+        make_loops = loops(gateway, chat, model, watch, offered=offered, contexts=contexts, files=files)
+        conversations = Conversations(chat, journal, make_loops, tasks, attachments=attachments, opened=watch.catch_up)
         tasks.start_soon(watch.run)
         targets = TargetSettingsService(gateway, file, _demo_starter(tasks))
         servers = ServerSettingsService(gateway, file)
-        yield Serving(gateway, conversations, model, targets, servers, tasks, apps, sandbox)
+        yield Serving(gateway, conversations, model, targets, servers, tasks, apps, sandbox, attachments)
 
 
 def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
@@ -146,6 +155,7 @@ def loops(
     *,
     offered: Toolset,
     contexts: AppContexts,
+    files: AttachedFiles,
 ) -> Callable[[str], MakeLoop]:
     """Return a factory of the loop of each conversation."""
     keys = Authenticator(AccessTokens(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
@@ -161,6 +171,7 @@ def loops(
                 max_context_tokens=model.settings.max_context_tokens,
                 max_output_tokens=model.settings.max_output_tokens,
                 principal=AGENT,
+                resolved=files.resolved,
                 marks=True,
             )
             shared: Toolset = Selected(offered, lambda: selection_of(journal.events))
