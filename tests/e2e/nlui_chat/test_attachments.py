@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from chromium import Scheme
 from e2e.nlui_chat.conftest import Open, complaints, log, say
@@ -19,6 +19,12 @@ YAML = "data_dir: ./data\nllm: {provider: scripted, script: [{emit: [{say: 'You 
 
 def attach(page: Page, name: str, data: bytes) -> None:
     page.get_by_label("Files to attach").set_input_files(FilePayload(name=name, mimeType="", buffer=data))
+
+
+def arrive_unanswered(route: Route) -> None:
+    """Let a message arrive, but not its answer."""
+    route.fetch()
+    route.abort()
 
 
 @pytest.fixture
@@ -56,8 +62,7 @@ def test_text_and_files_survive_a_failed_send_and_a_reload_and_arrive_once(folde
         expect(page.get_by_text("Ask for something")).to_be_visible()
         attach(page, "photo.png", PNG)
         expect(page.get_by_text("uploading…")).to_have_count(0)
-        # The message arrives, its answer does not.
-        page.route("**/api/chat", lambda route: (route.fetch(), route.abort()) and None)
+        page.route("**/api/chat", arrive_unanswered)
         say(page, "Look at this")
         expect(page.get_by_text("The server cannot be reached.")).to_be_visible()
         expect(page.get_by_label("Message", exact=True)).to_have_value("Look at this")
