@@ -130,14 +130,14 @@ def test_a_model_draws_tables_cards_and_badges_and_nothing_else(folder: Path, op
 
 
 @pytest.mark.covers("NLUI-PAGE-1")
-def test_five_thousand_items_keep_the_document_small(folder: Path, opened: Open) -> None:
+def test_ten_thousand_messages_keep_the_document_small(folder: Path, opened: Open) -> None:
     # Playwright has an event loop in this thread already.
     writing = threading.Thread(target=anyio.run, args=(_live_long, folder / "data" / "agent.db"))
     writing.start()
     writing.join()
     with nlui(folder, "--port", "0") as url:
         page = opened(f"{url}/#big")
-        expect(log(page).get_by_text("Answer 2499", exact=True)).to_be_in_viewport()
+        expect(log(page).get_by_text("Answer 4999", exact=True)).to_be_in_viewport()
         assert _slots(page) < 60
         nodes = page.evaluate("document.querySelectorAll('*').length")
         assert nodes < 1500
@@ -172,7 +172,7 @@ async def _live_long(file: Path) -> None:
     assert lease is not None
     events = [
         event
-        for number in range(2500)
+        for number in range(5000)
         for event in (
             NewEvent("user_text", {"message_id": f"m{number}", "mime": "text/plain", "text": f"Question {number}"}),
             NewEvent("ui_message", {"message_id": f"a{number}", "mime": "text/markdown", "md": f"Answer {number}"}),
