@@ -9,7 +9,7 @@ from ui_mcp.agent.attached_files import AttachedFiles
 from ui_mcp.agent.model import Picture, UserMessage
 from ui_mcp.agent.timeline import StoredEvent
 from ui_mcp.agent.transcript import Transcript
-from ui_mcp.chat.attachments import Attachment, AttachmentStore, attachments_in, with_references
+from ui_mcp.chat.attachments import Attachment, AttachmentStore, with_references
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 pytestmark = pytest.mark.covers("CHAT-FILE-2")
@@ -17,8 +17,7 @@ pytestmark = pytest.mark.covers("CHAT-FILE-2")
 
 async def message(store: AttachmentStore, text: str, **files: bytes) -> UserMessage:
     stored = [Attachment(name, (await store.put(data)).digest) for name, data in files.items()]
-    whole = with_references(text, stored)
-    return UserMessage(whole, files=attachments_in(whole))
+    return UserMessage(with_references(text, stored), by_person=True)
 
 
 async def test_a_model_that_sees_gets_the_image_and_another_a_note(tmp_path: Path) -> None:
@@ -46,8 +45,15 @@ async def test_text_is_sent_marked_as_foreign_and_other_files_by_name(tmp_path: 
     assert "only its name is known to you" in first.text
 
 
+async def test_what_others_than_people_write_refers_to_no_file(tmp_path: Path) -> None:
+    store = AttachmentStore(tmp_path)
+    told = UserMessage((await message(store, "Look", photo=PNG)).text)
+
+    assert await AttachedFiles(store, lambda: True).resolved([told]) == [told]
+
+
 async def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    gone = UserMessage("Look", files=(Attachment("photo.png", "0" * 64),))
+    gone = UserMessage(with_references("Look", [Attachment("photo.png", "0" * 64)]), by_person=True)
 
     (told,) = await AttachedFiles(AttachmentStore(tmp_path), lambda: True).resolved([gone])
 
@@ -62,4 +68,4 @@ def test_only_what_people_write_refers_to_files() -> None:
 
     person, other = Transcript([said, injected]).messages()
 
-    assert [len(one.files) for one in (person, other) if isinstance(one, UserMessage)] == [1, 0]
+    assert [one.by_person for one in (person, other) if isinstance(one, UserMessage)] == [True, False]

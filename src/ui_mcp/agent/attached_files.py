@@ -5,7 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ui_mcp.agent.model import Message, Picture, UserMessage, marked
-from ui_mcp.chat.attachments import IMAGES, TEXT, Attachment, AttachmentStore, StoredFile, without_references
+from ui_mcp.chat.attachments import (
+    IMAGES,
+    TEXT,
+    Attachment,
+    AttachmentStore,
+    StoredFile,
+    attachments_in,
+    without_references,
+)
 from ui_mcp.errors import NotFoundError
 
 MAX_PICTURES = 20
@@ -26,7 +34,7 @@ class AttachedFiles:
         left = MAX_PICTURES if self._sees() else 0
         found: list[Message] = []
         for message in reversed(messages):
-            if isinstance(message, UserMessage) and message.files:
+            if isinstance(message, UserMessage) and message.by_person and attachments_in(message.text):
                 whole = await self._whole(message, left)
                 left -= len(whole.pictures)
                 found.append(whole)
@@ -37,7 +45,7 @@ class AttachedFiles:
     async def _whole(self, message: UserMessage, left: int) -> UserMessage:
         parts = [without_references(message.text)]
         pictures: list[Picture] = []
-        for attached in message.files:
+        for attached in attachments_in(message.text):
             try:
                 stored = await self._store.get(attached.digest)
             except NotFoundError:
@@ -47,7 +55,7 @@ class AttachedFiles:
                 pictures.append(Picture(stored.mime, b64encode(stored.data).decode()))
             else:
                 parts.append(_note(attached, stored, sees=self._sees()))
-        return replace(message, text="\n\n".join(part for part in parts if part), pictures=tuple(pictures), files=())
+        return replace(message, text="\n\n".join(part for part in parts if part), pictures=tuple(pictures))
 
 
 def _note(attached: Attachment, stored: StoredFile, *, sees: bool) -> str:

@@ -7,7 +7,6 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Literal, Protocol
 
-from ui_mcp.chat.attachments import Attachment
 from ui_mcp.jsontypes import JsonObject
 
 ToolChoice = Literal["auto", "required", "none"]
@@ -43,8 +42,8 @@ class UserMessage:
 
     text: str
     pictures: tuple[Picture, ...] = ()
-    files: tuple[Attachment, ...] = ()
-    """What the text refers to; resolved before the message is sent to a model."""
+    by_person: bool = field(default=False, compare=False)
+    """Only what people write refers to files, which are added before the message is sent to a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage, marked
 from ui_mcp.agent.timeline import StoredEvent
-from ui_mcp.chat.attachments import attachments_in
 from ui_mcp.jsontypes import JsonObject, dumps
 
 CHARS_PER_TOKEN = 4
@@ -174,8 +173,7 @@ def _take(state: _State, event: StoredEvent) -> None:
     data = event.data
     match event.type:
         case "user_text":
-            # Only what people write refers to files.
-            said = UserMessage(data["text"], files=attachments_in(data["text"]))
+            said = UserMessage(data["text"], by_person=True)
             _append_or_hold(state, said, f"u:{data['message_id']}")
         case "injected":
             _append_or_hold(state, UserMessage(data["text"]), "")
