@@ -26,7 +26,7 @@ export function pictureOf(content: Blob): Promise<string | null> {
   }
   return new Promise((resolve) => {
     const reader = new FileReader();
-    reader.addEventListener("load", () => resolve(String(reader.result)));
+    reader.addEventListener("load", () => resolve(typeof reader.result === "string" ? reader.result : null));
     reader.addEventListener("error", () => resolve(null));
     reader.readAsDataURL(content);
   });

@@ -78,7 +78,7 @@ describe("files for a message", () => {
   });
 
   test("are taken when pasted, but not beside a copied text", () => {
-    takeFiles(document.body, shown.add);
+    takeFiles(document.body, (files) => shown.add(files));
     const paste = (types: string[]): void => {
       const event = new Event("paste", { bubbles: true, cancelable: true });
       Object.assign(event, { clipboardData: { types, files: [file("a.txt")] } });
