@@ -8,12 +8,12 @@ new MutationObserver(() => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
-// Films follow the theme that the reader has chosen, and begin when they come into sight, unless motion is unwanted.
+// Films follow the theme that the reader has chosen, and begin when they come into view, unless motion is unwanted.
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const sight = new IntersectionObserver((changes) => {
+const visible = new IntersectionObserver((changes) => {
   for (const { target, isIntersecting } of changes) {
     if (isIntersecting) {
-      sight.unobserve(target); // a reader who stops it later has it stay so
+      visible.unobserve(target); // a reader who stops it later has it stay so
       target.play().catch(() => undefined); // it can be started by hand
     }
   }
@@ -25,7 +25,7 @@ function choose(film) {
   if (film.getAttribute("src") === name) return;
   film.poster = name.replace(".webm", "-still.webp");
   film.src = name;
-  if (!calm.matches) sight.observe(film);
+  if (!calm.matches) visible.observe(film);
 }
 
 const films = document.querySelectorAll("video.film");

@@ -33,7 +33,7 @@ export function agentCursor(): AgentCursor {
       pointer ??= made();
       const [x, y] = [box.left + Math.min(box.width / 2, 90), box.top + box.height / 2];
       pointer.style.transform = `translate(${x}px, ${y}px)`;
-      pointer.toggleAttribute("data-left", x > innerWidth - NAME_PX); // its name stays in sight
+      pointer.toggleAttribute("data-left", x > innerWidth - NAME_PX); // its name stays visible
       pointer.dataset["on"] = "";
       delete pointer.dataset["press"];
       if (PRESSES.has(type)) {
