@@ -110,10 +110,10 @@ class Conversations:
 
     async def delete_agent(self, name: str) -> bool:
         """Stop serving a conversation and delete its journal and files; the chat log keeps the messages."""
+        said = [text_of(event) for event in await self._journal.events(name)]
         self._open.pop(name, None)
         if scope := self._scopes.pop(name, None):
             scope.cancel()
-        said = [text_of(event) for event in await self._journal.events(name)]
         deleted = await self._journal.delete_agent(name)
         for digest in {file.digest for text in said for file in attachments_in(text)}:
             if not await self._journal.search(reference_to(digest), 1):
