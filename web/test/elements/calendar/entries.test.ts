@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isWhole, lanes, read, shifted, sideBySide, spanOn } from "../../src/elements/calendar/entries";
-import type { Item } from "../../src/elements/items";
+import { isWhole, lanes, read, shifted, sideBySide, spanOn } from "../../../src/elements/calendar/entries";
+import type { Item } from "../../../src/elements/items";
 
 function entry(fields: Item): NonNullable<ReturnType<typeof read>> {
   const found = read(fields, "date");
