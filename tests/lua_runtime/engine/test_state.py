@@ -80,6 +80,12 @@ class Saved:
         self.save(whole=True)
         return lost
 
+    def rename(self) -> None:
+        """Give the prototype of the items its other name."""
+        code = self.file.read_text()
+        old, new = ("Item", "Thing") if '("Item"' in code else ("Thing", "Item")
+        self.file.write_text(code.replace(f'("{old}"', f'("{new}"'))
+
     def shown(self, what: str) -> str:
         """Everything that can be reached from a Lua expression, as text that shows identities."""
         return str(self.bench.run(EQUAL % what))
@@ -235,6 +241,7 @@ STEPS = st.one_of(
     st.just("WHOLE"),
     st.just("RESTART"),
     st.just("RELOAD"),
+    st.just("RENAME"),
 )
 HELPERS = """
 shared = shared or {}
@@ -276,7 +283,9 @@ def test_any_state_after_any_changes_comes_back_equal(
     for step in (*steps, "SAVE"):
         if step in {"SAVE", "WHOLE"}:
             app.save(whole=step == "WHOLE")
-        elif step == "RELOAD":
+        elif step in {"RELOAD", "RENAME"}:
+            if step == "RENAME":
+                app.rename()
             app.bench.must("reload", str(app.file))
         elif step == "RESTART":
             app.save()

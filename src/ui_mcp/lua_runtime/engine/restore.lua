@@ -52,7 +52,7 @@ local readers = {
     found.file, found.code, found.cells = r[3], r[5], {}
     for i = 6, r[LENGTH], 2 do found.cells[#found.cells + 1] = { r[i], r[i + 1] } end
   end,
-  p = function(run, r) run.names[r[2]] = { n = r[3], digest = r[4] } end,
+  p = function(run, r) run.names[r[2]] = { n = r[3], digest = r[4], type = r[5] } end,
   g = function(run, r) run.globals = r[2] end,
   k = function(run, r) run.kept[r[2]] = r[3] end,
   r = function(run, r) run.files[#run.files + 1] = { name = r[2], key = r[3], value = r[4], root = r[5] } end,
@@ -252,6 +252,19 @@ local function fill_all(run)
   end
 end
 
+-- A type that no file declares any more keeps its name and its fields, so that its objects are still shown; its methods
+-- have gone with the code.
+local function keep_undeclared(run)
+  for _, found in next, run.names do
+    local t = run.objects[found.n]
+    if t and found.type and not prototypes.known_as(t) then
+      rawset(t, "type", found.type)
+      rawset(t, "__index", t)
+      setmetatable(t, prototypes.object)
+    end
+  end
+end
+
 local function load_files(run)
   for i = 1, #run.files do
     local file = run.files[i]
@@ -321,6 +334,7 @@ E.ops[OP.RESTORE] = function(text, frozen)
   match_all(run)
   make_missing(run)
   fill_all(run)
+  keep_undeclared(run)
   E.frozen = frozen == true
   restore_timers(run)
   restore_roots(run)

@@ -7,7 +7,7 @@
 --   ["l", n, at, gone, length, value…]  in a list of this length, `gone` elements from `at` on were replaced by these
 --   ["f", n, file, line, code, name, cell, …]  a function; `code` only if no file declares it
 --   ["c", n, value|null]  a cell   ["c", n]  one whose value cannot be kept   ["x", n]  no longer reachable
---   ["p", name, n, digest]  a prototype   ["g", n] the globals
+--   ["p", name, n, digest, type]  a prototype   ["g", n] the globals
 --   ["r", name, key, n|null, n|null]  a loaded file, its value, the root it made   ["v", name]  the displayed app
 --   ["w", handle, value, seconds|null, due|null]  a timer            ["w", handle]  it is over
 --   ["k", name, n]  a table of the engine that holds values of apps (`E.kept`)
@@ -187,7 +187,7 @@ local function scan_prototype(node, t, name, entry)
   if type(meta) == "table" then visit(meta) end
   if digests[name] ~= digest then
     digests[name] = digest
-    put('["p",' .. quote(name) .. "," .. node.n .. "," .. quote(digest) .. "]")
+    put('["p",' .. concat({ quote(name), node.n, quote(digest), quote(rawget(t, "type")) }, ",") .. "]")
   end
   for k, v in next, kept do
     if not same(node.copy[k], v) then field(node, k, v, node.copy[k]) end
