@@ -241,7 +241,7 @@ def _reason(text: str, sent: Any) -> str:
 
 
 def _is_sent(location: list[Any], sent: Any) -> bool:
-    for part in location[1:] if location[:1] == ["query"] else location:
+    for part in location[1:] if location[:1] in (["query"], ["path"]) else location:
         if not isinstance(sent, dict) or part not in sent:
             return False
         sent = sent[part]
