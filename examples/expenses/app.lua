@@ -26,7 +26,7 @@ end
 
 function Expenses:arrived(file)
     local count, why, left_out = self.list:import("csv", io.open(file.path):read("*a"))
-    self.note = count and count .. " expenses added, " .. #left_out .. " left out." or why
+    self.note = count and count .. " expenses added" .. (#left_out > 0 and ", " .. #left_out .. " left out." or ".") or why
 end
 
 function Expenses:months()

@@ -42,6 +42,10 @@ async def test_csv_comes_in_and_nonsense_is_refused(app: OpenApp) -> None:
     assert "1 expenses added." in browser.text
     assert await session.run_lua("return expenses.list[7].item") == '"Tent"'
 
+    await session.run_lua(UPLOAD % '"date,item,category,amount\\n2026-05-01,Tent,Travel,much\\n"')
+    browser.catch_up()
+    assert "0 expenses added, 1 left out." in browser.text
+
     await session.run_lua(UPLOAD % "'\"never closed'")
     browser.catch_up()
     assert "1 expenses added." not in browser.text

@@ -495,7 +495,7 @@ class Shifty:
 
     def __init__(self) -> None:
         self.lost = anyio.Event()
-        self.name, self.instructions = "shifty", None
+        self.name, self.instructions, self.notes = "shifty", None, ()
         self.schema: JsonObject = {"type": "object", "properties": {"to": {"type": "string"}}}
         self.description = "Send a note."
         self.answer = text_result("sent")

@@ -61,7 +61,7 @@ async def test_a_person_signs_in_and_out_on_the_page(
         await page.goto(f"{url}/sign-ins")
         await expect(page.get_by_text("signed out")).to_be_visible()
         await page.screenshot(path=tmp_path / f"out-{scheme}.png")
-        await page.get_by_role("button", name="Sign in to files").click()
+        await page.get_by_role("button", name="Sign in to files", exact=True).click()
         host = server.base.removeprefix("http://")
         async with context.expect_page() as other:
             await page.get_by_role("link", name=f"Continue at {host}").click()
@@ -72,7 +72,7 @@ async def test_a_person_signs_in_and_out_on_the_page(
         await page.get_by_role("button", name="Sign out of files").click()
         await expect(page.get_by_text("signed out")).to_be_visible()
         server.metadata = None
-        await page.get_by_role("button", name="Sign in to files").click()
+        await page.get_by_role("button", name="Sign in to files", exact=True).click()
         await expect(page.get_by_text("has no metadata")).to_be_visible()
         await page.screenshot(path=tmp_path / f"error-{scheme}.png")
         await context.close()
