@@ -48,8 +48,12 @@ async def accessible(page: Page) -> None:
     """Fail on anything axe calls serious; the frame of the app has tests of its own."""
     # What fades in has little contrast on the way; what is not drawn may never end.
     await page.evaluate(
-        """() => Promise.race([new Promise((done) => setTimeout(done, 1500)), Promise.allSettled(document.getAnimations()
-            .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished))])"""
+        """() => Promise.race([
+            new Promise((done) => setTimeout(done, 1500)),
+            Promise.allSettled(document.getAnimations()
+                .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+                .map((one) => one.finished)),
+        ])"""
     )
     await page.evaluate(f"{AXE.read_text()};0")
     found = await page.evaluate(
