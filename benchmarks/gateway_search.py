@@ -55,7 +55,8 @@ def rest_bench(folder: Path, name: str) -> Set:
             assert root is not None
             return build_tools(TargetSettings(name=name, set_auth=False), read_api(await load(fetcher, root))).entries
 
-    queries = [(one["query"], set(one["solution"])) for one in json.loads((folder / f"{name}.json").read_text())]
+    listed = json.loads((folder / f"{name}.json").read_text())
+    queries = [(one["query"], {call.strip() for call in one["solution"]}) for one in listed]
     return Set(f"RestBench {name}", anyio.run(entries), queries, lambda entry: f"{entry.method} {entry.path}")
 
 

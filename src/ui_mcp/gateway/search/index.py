@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from operator import itemgetter
 
+from ui_mcp.gateway.search.lookups import Lookups
 from ui_mcp.gateway.search.vectors import CatalogVectors, Embedder, TokenVectors, VectorCache, VectorIndex
 from ui_mcp.gateway.search.words import (
     DELETING,
@@ -17,6 +18,7 @@ from ui_mcp.gateway.search.words import (
     query_verb,
     split,
     stems,
+    without_data,
 )
 from ui_mcp.gateway.source import Entry
 from ui_mcp.jsontypes import JsonObject
@@ -31,15 +33,15 @@ _USEFUL = frozenset({"policy_allow", "user_approve", "user_approve_edited"})
 _WEIGHTS = {"name": 3.0, "path": 2.0, "tag": 1.0, "title": 3.0, "description": 0.7, "parameter": 0.35}
 _BM25_B = 0.6
 _BM25_K = 1.4
-_SHARES = ((1.0,), (0.55, 0.45), (0.55, 0.315, 0.135))
+_SHARES = ((1.0,), (0.55, 0.45), (0.55, 0.4, 0.05))
 """How much of a score comes from words, static vectors and a sentence model, by how many meanings there are.
 
-Tuned on half of public data sets, with `_AGREEMENT`.
+Tuned on half of public data sets.
 """
-_AGREEMENT = (0.0, 0.0, 2.2)
-"""How much more a tool scores that its words and its meanings find: this times the product of both."""
 _WHOLE_FIRST = 5
 """Of a task of several clauses: how many hits the task as a whole decides, before the best one of each clause."""
+_NEEDING = 20
+"""Of how many hits the look-ups score more."""
 _SPARE = 20
 """Entries ranked beyond the limit, from which the first that deletes nothing can be taken."""
 _LEARNED_SHARE = 0.3
@@ -124,6 +126,7 @@ class Index:
             norm = _BM25_K * (1 - _BM25_B + _BM25_B * lengths[number] / mean)
             for word, weight in bag.items():
                 self._postings[word].append((number, weight * (_BM25_K + 1) / (weight + norm)))
+        self._lookups = Lookups(entries)
         self._fit_by_verb: dict[tuple[Verb | None, bool], _Fit] = {}
         own = [_own_meaning(vectors, entries, cache)] if vectors is not None else []
         self._meanings = [*own, *([sentences] if sentences is not None else [])]
@@ -138,7 +141,10 @@ class Index:
         learned: Mapping[str, float] | None = None,
     ) -> list[Hit]:
         """Return the best entries, best first; `learned` tells how well tools answered similar queries, up to 1."""
+        query = without_data(query)
         scores = self._scores(query)
+        for number, share in self._lookups.shares(query, self._best(scores)).items():
+            scores[number] += share
         for number, entry in enumerate(self._entries) if learned else ():
             if learned and entry.name in learned:
                 scores[number] += _LEARNED_SHARE * learned[entry.name]
@@ -152,6 +158,9 @@ class Index:
         if not asks_to_delete(query) and method.upper() != "DELETE":
             ranked = self._deleting_later(ranked)
         return [Hit(self._entries[number], scores[number]) for number in ranked[:limit]]
+
+    def _best(self, scores: Sequence[float]) -> dict[int, float]:
+        return {number: scores[number] for number in self._ranked(scores, _NEEDING)}
 
     def _ranked(self, scores: Sequence[float], count: int) -> list[int]:
         """Return the numbers of the best entries; of equal ones the shorter name comes first."""
@@ -180,9 +189,9 @@ class Index:
         for more in near[1:]:
             scores = [score + one for score, one in zip(scores, more, strict=True)]
         by_words = self._word_scores(query, fit.of_words)
-        best, agreement = max(by_words.values(), default=0.0) or 1.0, _AGREEMENT[len(self._meanings)]
+        best = max(by_words.values(), default=0.0) or 1.0
         for number, score in by_words.items():
-            scores[number] += score / best * (of_words + agreement * scores[number])
+            scores[number] += of_words * score / best
         return scores
 
     def _fit(self, verb: Verb | None, *, harmless: bool) -> "_Fit":

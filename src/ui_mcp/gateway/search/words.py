@@ -40,6 +40,11 @@ _ABBREVIATIONS = {
 }
 _CLAUSE = re.compile(r"[.;:!?\n]+\s+|,\s+(?:and\s+|then\s+)?|\s+(?:and then|then|and also|and)\s+")
 _MAX_CLAUSES = 4
+_NAME = re.compile(r"""'[^']+'|"[^"]+"|(?<=[\w,] )[A-Z]\w""")
+"""Something in quotation marks, or a capital letter that does not begin a sentence."""
+_MINE = frozenset({"my", "me", "i", "mine"})
+_URL = re.compile(r"https?://\S+")
+_FILE = re.compile(r"(?<!\w)[~.]?(?:/[\w.-]+){2,}/?|\b[\w-]+\.(?:csv|docx|html|json|md|pdf|png|pptx|txt|xlsx)\b")
 
 
 def query_verb(query: str) -> Verb | None:
@@ -64,6 +69,25 @@ def asks_to_delete(query: str) -> bool:
     if is_question(query) and "how" not in split(query)[:1]:
         return False
     return any(word in _ENDING or word.rstrip("s") in _ENDING for word in split(query)) or "turn off" in query.lower()
+
+
+def names_something(query: str) -> bool:
+    """Return whether a query has a name in it, of a person, a song or a place."""
+    return _NAME.search(query) is not None
+
+
+def says_mine(query: str) -> bool:
+    return not _MINE.isdisjoint(split(query))
+
+
+def without_data(query: str) -> str:
+    """Return a query with what each path and address in it is: their own words say nothing about the call."""
+    return _FILE.sub(_kind, _URL.sub(" url ", query))
+
+
+def _kind(found: re.Match[str]) -> str:
+    name, dot, ending = found[0].rpartition(".")
+    return f" file {ending} " if dot and name else " directory "
 
 
 def clauses(query: str) -> list[str]:
