@@ -12,7 +12,7 @@ from needs import missing
 
 CENTRAL = "https://repo1.maven.org/maven2/org/openjfx"
 STORE = ROOT / ".clients"
-CELLS = ["fx11-jdk17", "fx21-jdk17", *(["fx26-jdk25"] if os.environ.get("UI_MCP_ALL_CELLS") else [])]
+CELLS = ["fx11-jdk17", "fx17-jdk17", "fx21-jdk17", *(["fx26-jdk25"] if os.environ.get("UI_MCP_ALL_CELLS") else [])]
 """`UI_MCP_ALL_CELLS=1` adds the newest pair, which is a large download."""
 DOWNLOADS = 3
 """How often a jar is asked for before the network counts as absent."""
@@ -23,6 +23,8 @@ def cell(name: str) -> Cell:
     match name:
         case "fx11-jdk17":
             return debian_cell()
+        case "fx17-jdk17":
+            return Cell(name, debian_cell().java, javafx("17.0.17"))
         case "fx21-jdk17":
             return Cell(name, debian_cell().java, javafx("21.0.5"))
         case "fx26-jdk25":

@@ -55,7 +55,7 @@ async def screen() -> AsyncIterator[str]:
         yield name
 
 
-@pytest.fixture(scope="module", params=[CELLS[0], *CELLS[2:]])
+@pytest.fixture(scope="module", params=[CELLS[0], *CELLS[3:]])
 async def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return await anyio.to_thread.run_sync(build, cell(request.param), tmp_path_factory.mktemp("programs"))
 
