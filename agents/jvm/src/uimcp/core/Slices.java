@@ -22,17 +22,15 @@ public final class Slices {
     /** Call a step until it returns false or the time is up; return what it returned last. */
     public static boolean more(BooleanSupplier step) {
         long began = System.nanoTime();
-        long cpuBegan = cpuNanos();
         boolean more = true;
         while (more && System.nanoTime() - began < NANOS) {
             more = step.getAsBoolean();
         }
-        add(System.nanoTime() - began, cpuNanos() - cpuBegan);
         return more;
     }
 
-    /** Do work that cannot be cut into steps. */
-    public static <T> T whole(Callable<T> work) throws Exception {
+    /** Do one slice of work, and record how long it took. */
+    static <T> T measured(Callable<T> work) throws Exception {
         long began = System.nanoTime();
         long cpuBegan = cpuNanos();
         try {

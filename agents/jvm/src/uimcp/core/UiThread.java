@@ -35,7 +35,7 @@ public final class UiThread {
 
     /** Run work and return its result; work that has not begun within the limit is cancelled. */
     public <T> T call(long limitMillis, Callable<T> work) throws AgentException {
-        var task = new FutureTask<>(work);
+        var task = new FutureTask<>(() -> Slices.measured(work));
         submitter.submit(task);
         try {
             for (long left = limitMillis; ; left -= POLL_MILLIS) {

@@ -24,6 +24,8 @@ final class NodeRecord implements TreeRecord {
     double x;
     double y;
     boolean simple;
+    /** Whether the node, or one that it lies in, is to be redacted. */
+    boolean redacted;
     Node[] children;
     private String uid;
     private Object[] fields;

@@ -8,6 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import javafx.css.Selector;
 import javafx.geometry.Bounds;
 import javafx.scene.Node;
 import javafx.scene.control.Control;
@@ -18,13 +19,13 @@ import uimcp.core.RequestFields;
 
 /** Reads one window, one node per call, so that the caller can spread the work over several slices. */
 final class SceneWalker {
-    /** The nodes that the records mark: the focused one, those matched by the selector, those to redact. */
+    /** What the records mark: the focused node, those that the query's selector matches, those to redact. */
     static final class MarkedNodes {
         final Node focus;
-        final Set<Node> matched;
-        final Set<Node> redacted;
+        final List<Selector> matched;
+        final List<Selector> redacted;
 
-        MarkedNodes(Node focus, Set<Node> matched, Set<Node> redacted) {
+        MarkedNodes(Node focus, List<Selector> matched, List<Selector> redacted) {
             this.focus = focus;
             this.matched = matched;
             this.redacted = redacted;
@@ -87,7 +88,10 @@ final class SceneWalker {
         }
         Node node = record.node;
         String uid = refs.uid(node);
-        boolean redacted = !marks.redacted.isEmpty() && isWithin(marks.redacted, node);
+        NodeRecord above = record.parent < 0 ? null : records.get(record.parent);
+        boolean redacted = !marks.redacted.isEmpty()
+                && ((above != null && above.redacted) || isWithin(marks.redacted, node, above == null ? null : above.node));
+        record.redacted = redacted;
         AccessibleText.identity(node, fields);
         AccessibleText.states(node, fields, node == marks.focus);
         if (redacted) {
@@ -134,7 +138,7 @@ final class SceneWalker {
         if (AccessibleText.isPlain(record.node)) {
             fields.put(RecordField.PLAIN, 1);
         }
-        if (marks.matched.contains(record.node)) {
+        if (matches(marks.matched, record.node)) {
             fields.put(RecordField.MATCHED, 1);
         }
     }
@@ -198,9 +202,19 @@ final class SceneWalker {
         return types.computeIfAbsent(node.getClass(), SceneTree::typeOf);
     }
 
-    private static boolean isWithin(Set<Node> marked, Node node) {
-        for (Node at = node; at != null; at = at.getParent()) {
-            if (marked.contains(at)) {
+    /** Return whether a selector matches a node or, up to but not including {@code above}, one that it lies in. */
+    private static boolean isWithin(List<Selector> selectors, Node node, Node above) {
+        for (Node at = node; at != null && at != above; at = at.getParent()) {
+            if (matches(selectors, at)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean matches(List<Selector> selectors, Node node) {
+        for (Selector selector : selectors) {
+            if (selector.applies(node)) {
                 return true;
             }
         }

@@ -2,13 +2,10 @@ package uimcp.javafx;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import javafx.css.Selector;
 import javafx.scene.Node;
 import javafx.stage.Window;
@@ -44,7 +41,7 @@ final class Snapshot {
         for (int attempt = 0; attempt < 2; attempt++) {
             snapshot = new Snapshot(refs, request);
             Snapshot current = snapshot;
-            FxThread.call(remainingMillis(end), () -> Slices.whole(current::begin));
+            FxThread.call(remainingMillis(end), current::begin);
             while (FxThread.call(remainingMillis(end), () -> Slices.more(current::read))) {
                 continue;
             }
@@ -92,8 +89,8 @@ final class Snapshot {
 
     private Map<String, Object> open(List<Window> all, int index, Node root, Node focus) throws AgentException {
         String css = request.text("css");
-        Set<Node> matched = css == null ? Set.of() : matching(List.of(css), root);
-        Set<Node> redacted = matching(request.strings("redact"), all.get(index).getScene().getRoot());
+        List<Selector> matched = css == null ? List.of() : selectors(List.of(css));
+        List<Selector> redacted = selectors(request.strings("redact"));
         Map<String, Object> stage = Stages.describe(refs, all.get(index), index);
         var walker = new SceneWalker(refs, request, new SceneWalker.MarkedNodes(focus, matched, redacted), root);
         if (request.flag(HostingToolkit.FOCUS_OWNER)) {
@@ -132,14 +129,15 @@ final class Snapshot {
         return same == null;
     }
 
-    private static Set<Node> matching(List<String> selectors, Node root) throws AgentException {
-        Set<Node> found = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (String css : new HashSet<>(selectors)) {
-            if (!css.matches(CSS) || Selector.createSelector(css) == null) {
+    private static List<Selector> selectors(List<String> given) throws AgentException {
+        var made = new ArrayList<Selector>();
+        for (String css : new HashSet<>(given)) {
+            Selector selector = css.matches(CSS) ? Selector.createSelector(css) : null;
+            if (selector == null) {
                 throw AgentException.invalidArgument("Not a css selector: " + css);
             }
-            found.addAll(root.lookupAll(css));
+            made.add(selector);
         }
-        return found;
+        return made;
     }
 }

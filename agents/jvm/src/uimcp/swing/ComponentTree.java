@@ -4,6 +4,8 @@ import java.awt.Component;
 import java.awt.Container;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -105,6 +107,22 @@ final class ComponentTree {
             path.add(0, type(at) + "[" + nth(at) + "]");
         }
         return String.join("/", path);
+    }
+
+    /** Return the paths from a component down to several; counted once, since a panel may hold thousands. */
+    static List<String> segments(Component from, List<Component> to) {
+        var counts = new HashMap<String, Integer>();
+        var direct = new IdentityHashMap<Component, String>();
+        for (Component child : all(from)) {
+            String type = type(child);
+            direct.put(child, type + "[" + (counts.merge(type, 1, Integer::sum) - 1) + "]");
+        }
+        var paths = new ArrayList<String>();
+        for (Component child : to) {
+            String known = direct.get(child);
+            paths.add(known == null ? segments(from, child) : known);
+        }
+        return paths;
     }
 
     static String path(Component component, Component root, int stage) {

@@ -2,10 +2,7 @@ package uimcp.swing;
 
 import java.awt.Component;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.swing.JComponent;
@@ -37,22 +34,16 @@ final class CssSelector {
         }
     }
 
-    /** Return the components at and below a root that any of the selectors matches. */
-    static Set<Component> matching(List<String> selectors, Component root) throws AgentException {
-        Set<Component> found = Collections.newSetFromMap(new IdentityHashMap<>());
+    static List<CssSelector> parse(List<String> selectors) throws AgentException {
+        var made = new ArrayList<CssSelector>();
         for (String css : selectors) {
-            new CssSelector(css).collect(root, found);
+            made.add(new CssSelector(css));
         }
-        return found;
+        return made;
     }
 
-    private void collect(Component component, Set<Component> found) {
-        if (matches(component, compounds.size() - 1)) {
-            found.add(component);
-        }
-        for (Component child : ComponentTree.all(component)) {
-            collect(child, found);
-        }
+    static boolean matchesAny(List<CssSelector> selectors, Component component) {
+        return selectors.stream().anyMatch(selector -> selector.matches(component, selector.compounds.size() - 1));
     }
 
     private boolean matches(Component component, int at) {

@@ -43,29 +43,42 @@ final class SwingSnapshot {
     private static final class Entry {
         final Component component;
         final Walk walk;
+        final Entry above;
         final int parent;
         final int depth;
         final boolean hidden;
         final String path;
+        private boolean redacted;
 
-        Entry(Component component, Walk walk, int parent, int depth, boolean hidden, String path) {
+        Entry(Component component, Walk walk, Entry above, int parent, int depth, boolean hidden, String path) {
             this.component = component;
             this.walk = walk;
+            this.above = above;
             this.parent = parent;
             this.depth = depth;
             this.hidden = hidden;
             this.path = path;
+        }
+
+        /** Return whether the component, or one that it lies in, is to be redacted; asked from the top down. */
+        boolean isRedacted() {
+            redacted = above != null && above.redacted;
+            Component known = above == null ? null : above.component;
+            for (Component at = component; !redacted && !walk.redacted.isEmpty() && at != null && at != known; at = at.getParent()) {
+                redacted = CssSelector.matchesAny(walk.redacted, at);
+            }
+            return redacted;
         }
     }
 
     /** The records of one window. */
     private static final class Walk {
         final Component root;
-        final Set<Component> matched;
-        final Set<Component> redacted;
+        final List<CssSelector> matched;
+        final List<CssSelector> redacted;
         final List<Record> records = new ArrayList<>();
 
-        Walk(Component root, Set<Component> matched, Set<Component> redacted) {
+        Walk(Component root, List<CssSelector> matched, List<CssSelector> redacted) {
             this.root = root;
             this.matched = matched;
             this.redacted = redacted;
@@ -157,7 +170,7 @@ final class SwingSnapshot {
     static Map<String, Object> take(ComponentRefs refs, RequestFields request, long limitMillis) throws AgentException {
         long end = System.nanoTime() + limitMillis * 1_000_000;
         var snapshot = new SwingSnapshot(refs, request);
-        SwingThread.call(limitMillis, () -> Slices.whole(snapshot::begin));
+        SwingThread.call(limitMillis, snapshot::begin);
         while (SwingThread.call(remainingMillis(end), () -> Slices.more(snapshot::read))) {
             continue;
         }
@@ -230,8 +243,8 @@ final class SwingSnapshot {
     private Map<String, Object> open(List<Window> all, int index, Component root) throws AgentException {
         Window window = all.get(index);
         String css = request.text("css");
-        var walk = new Walk(SwingWindows.root(window), css == null ? Set.of() : CssSelector.matching(List.of(css), root),
-                CssSelector.matching(request.strings("redact"), SwingWindows.root(window)));
+        var walk = new Walk(SwingWindows.root(window), CssSelector.parse(css == null ? List.of() : List.of(css)),
+                CssSelector.parse(request.strings("redact")));
         Map<String, Object> stage = describe(window, index);
         if (request.flag(HostingToolkit.FOCUS_OWNER)) {
             Component owner = SwingInput.focusOwner(window);
@@ -239,7 +252,7 @@ final class SwingSnapshot {
         }
         stage.put("nodes", walk.records);
         stages.add(stage);
-        pending.add(new Entry(root, walk, -1, 0, !root.isShowing(), null));
+        pending.add(new Entry(root, walk, null, -1, 0, !root.isShowing(), null));
         return stage;
     }
 
@@ -273,7 +286,7 @@ final class SwingSnapshot {
         }
         Component component = entry.component;
         String uid = refs.uid(component);
-        boolean redacted = entry.walk.redacted.stream().anyMatch(secret -> ComponentTree.within(component, secret));
+        boolean redacted = entry.isRedacted();
         identity(component);
         Texts.states(component, fields, component == focus);
         if (redacted) {
@@ -317,7 +330,7 @@ final class SwingSnapshot {
         if (ComponentTree.isPlain(entry.component)) {
             fields.put(RecordField.PLAIN, 1);
         }
-        if (entry.walk.matched.contains(entry.component)) {
+        if (CssSelector.matchesAny(entry.walk.matched, entry.component)) {
             fields.put(RecordField.MATCHED, 1);
         }
     }
@@ -371,10 +384,9 @@ final class SwingSnapshot {
             return;
         }
         boolean hidden = entry.hidden || !entry.component.isVisible();
+        List<String> paths = ComponentTree.segments(entry.component, children);
         for (int at = children.size() - 1; at >= 0; at--) {
-            Component child = children.get(at);
-            String path = ComponentTree.segments(entry.component, child);
-            pending.push(new Entry(child, entry.walk, index, entry.depth + 1, hidden, path));
+            pending.push(new Entry(children.get(at), entry.walk, entry, index, entry.depth + 1, hidden, paths.get(at)));
         }
     }
 }
