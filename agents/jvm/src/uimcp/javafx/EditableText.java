@@ -1,8 +1,6 @@
 package uimcp.javafx;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import javafx.scene.Node;
 import javafx.scene.control.Labeled;
 import javafx.scene.control.TextInputControl;
@@ -41,60 +39,27 @@ final class EditableText {
     }
 
     String text(Node node) {
-        Object found = call(text, node);
+        Object found = PublicMethods.call(text, node);
         return found instanceof String ? (String) found : "";
     }
 
     boolean isEditable(Node node) {
-        return Boolean.TRUE.equals(call(editable, node));
+        return Boolean.TRUE.equals(PublicMethods.call(editable, node));
     }
 
     void set(Node node, String wanted) {
         if (replaceText != null) {
-            call(replaceText, node, 0, text(node).length(), wanted);
+            PublicMethods.call(replaceText, node, 0, text(node).length(), wanted);
         } else {
-            call(setText, node, wanted);
+            PublicMethods.call(setText, node, wanted);
         }
     }
 
     private static EditableText look(Class<?> type) {
-        Method editable = method(type, boolean.class, "isEditable");
-        Method text = editable == null ? null : method(type, String.class, "getText");
-        Method setText = method(type, void.class, "setText", String.class);
-        Method replaceText = method(type, void.class, "replaceText", int.class, int.class, String.class);
+        Method editable = PublicMethods.find(type, boolean.class, "isEditable");
+        Method text = editable == null ? null : PublicMethods.find(type, String.class, "getText");
+        Method setText = PublicMethods.find(type, void.class, "setText", String.class);
+        Method replaceText = PublicMethods.find(type, void.class, "replaceText", int.class, int.class, String.class);
         return text == null || (setText == null && replaceText == null) ? NONE : new EditableText(editable, text, setText, replaceText);
-    }
-
-    /** Return a public method as its first public owner declares it: the class itself may not be open to us. */
-    private static Method method(Class<?> type, Class<?> result, String name, Class<?>... arguments) {
-        for (Class<?> at = type; at != null; at = at.getSuperclass()) {
-            Method found = declared(at, name, arguments);
-            for (Class<?> above : at.getInterfaces()) {
-                found = found == null ? method(above, result, name, arguments) : found;
-            }
-            if (found != null && found.getReturnType() == result) {
-                return found;
-            }
-        }
-        return null;
-    }
-
-    private static Method declared(Class<?> type, String name, Class<?>... arguments) {
-        try {
-            boolean open = Modifier.isPublic(type.getModifiers()) && type.getModule().isExported(type.getPackageName(), EditableText.class.getModule());
-            return open ? type.getMethod(name, arguments) : null;
-        } catch (NoSuchMethodException absent) {
-            return null;
-        }
-    }
-
-    private static Object call(Method method, Node node, Object... arguments) {
-        try {
-            return method.invoke(node, arguments);
-        } catch (InvocationTargetException failed) {
-            throw new IllegalStateException(failed.getCause());
-        } catch (IllegalAccessException hidden) {
-            throw new IllegalStateException(hidden);
-        }
     }
 }
