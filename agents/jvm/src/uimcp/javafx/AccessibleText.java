@@ -13,6 +13,7 @@ import javafx.scene.control.ComboBoxBase;
 import javafx.scene.control.Control;
 import javafx.scene.control.DatePicker;
 import javafx.scene.control.Labeled;
+import javafx.scene.control.ListCell;
 import javafx.scene.control.PasswordField;
 import javafx.scene.control.ProgressIndicator;
 import javafx.scene.control.Slider;
@@ -89,7 +90,7 @@ final class AccessibleText {
             labeled((Labeled) node, record);
         } else if (node instanceof Text) {
             if (!insidePassword(node)) {
-                record.text(RecordField.LABEL, ((Text) node).getText());
+                record.text(RecordField.LABEL, readable(((Text) node).getText()));
             }
         } else if (node instanceof ComboBoxBase) {
             record.text(RecordField.PROMPT, ((ComboBoxBase<?>) node).getPromptText());
@@ -123,14 +124,25 @@ final class AccessibleText {
         }
     }
 
-    /** A button that shows only an icon has a tooltip or an accessible text instead. */
+    /** A button without a text of its own has an accessible text, a text in its graphic, or a tooltip. */
     private static String labelOf(Labeled node) {
-        String text = node.getText();
+        String text = readable(node.getText());
         if (text != null && !text.isEmpty()) {
             return text;
         }
+        if (node.getAccessibleText() != null) {
+            return node.getAccessibleText();
+        }
         Tooltip tooltip = node.getTooltip();
-        return node.getAccessibleText() != null ? node.getAccessibleText() : tooltip == null ? null : tooltip.getText();
+        String drawn = node.getGraphic() == null || SceneTree.hasControls(node.getGraphic()) ? "" : readable(VirtualizedControls.textOf(node.getGraphic()));
+        return !drawn.isEmpty() ? drawn : tooltip == null ? null : tooltip.getText();
+    }
+
+    /** Return a text without the pictures of icon fonts, which have them where Unicode has no letters. */
+    private static String readable(String text) {
+        boolean icons = text != null && text.codePoints().anyMatch(point -> Character.getType(point) == Character.PRIVATE_USE);
+        return !icons ? text : text.codePoints().filter(point -> Character.getType(point) != Character.PRIVATE_USE)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString().trim();
     }
 
     private static void labeled(Labeled node, RecordFields record) {
@@ -144,6 +156,14 @@ final class AccessibleText {
             Node tab = node.getParent() == null ? null : node.getParent().getParent();
             boolean selected = tab != null && tab.getPseudoClassStates().contains(PseudoClass.getPseudoClass("selected"));
             record.put(RecordField.SELECTED, selected);
+        } else {
+            checked(LibraryControls.selected(node), record);
+        }
+    }
+
+    private static void checked(Boolean on, RecordFields record) {
+        if (on != null) {
+            record.put(RecordField.CHECKED, on);
         }
     }
 
@@ -158,12 +178,23 @@ final class AccessibleText {
 
     private static String selectedValue(ComboBoxBase<?> box) {
         if (box instanceof ComboBox) {
-            return converted(((ComboBox<?>) box).getConverter(), box.getValue());
+            String shown = shownInside((ComboBox<?>) box);
+            return shown.isEmpty() ? converted(((ComboBox<?>) box).getConverter(), box.getValue()) : shown;
         }
         if (box instanceof DatePicker || box instanceof ColorPicker || box.getValue() != null) {
             return box.getValue() == null ? null : box.getValue().toString();
         }
         return null;
+    }
+
+    /** Return what the box itself shows: a cell of its own may know better than the value's class how it is written. */
+    private static String shownInside(ComboBox<?> box) {
+        for (Node inside : box.isEditable() ? List.<Node>of() : box.getChildrenUnmodifiable()) {
+            if (inside instanceof ListCell && (box.getValue() != null || !VirtualizedControls.textOf(inside).equals(box.getPromptText()))) {
+                return VirtualizedControls.textOf(inside);
+            }
+        }
+        return "";
     }
 
     @SuppressWarnings("unchecked")
@@ -185,6 +216,9 @@ final class AccessibleText {
             record.text(RecordField.VALUE_TEXT, ((Spinner<?>) node).getEditor().getText());
         } else if (node instanceof ChoiceBox) {
             record.text(RecordField.VALUE_TEXT, converted(((ChoiceBox<?>) node).getConverter(), ((ChoiceBox<?>) node).getValue()));
+        } else {
+            record.text(RecordField.VALUE_TEXT, LibraryControls.value(node));
+            checked(LibraryControls.selected(node), record);
         }
     }
 

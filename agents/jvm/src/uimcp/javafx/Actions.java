@@ -232,10 +232,12 @@ final class Actions {
         Node inside = given instanceof IndexedCell ? given.lookup(".check-box") : null;
         Node node = inside == null ? given : inside;
         boolean wanted = action.flag("checked");
-        if (!(node instanceof CheckBox || node instanceof ToggleButton)) {
+        Boolean on = node instanceof CheckBox ? (Boolean) ((CheckBox) node).isSelected()
+                : node instanceof ToggleButton ? (Boolean) ((ToggleButton) node).isSelected() : LibraryControls.selected(node);
+        if (on == null) {
             throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The node cannot be checked");
         }
-        boolean now = node instanceof CheckBox ? ((CheckBox) node).isSelected() : ((ToggleButton) node).isSelected();
+        boolean now = on;
         HitPoint point = Actionability.hitPoint(refs, node, action.flag("force"));
         return work(() -> {
             if (now != wanted) {

@@ -28,7 +28,7 @@ final class FieldValues {
             Color color = color(text);
             return Actions.work(() -> ((ColorPicker) node).setValue(color));
         }
-        return node instanceof Spinner ? spinner((Spinner<?>) node, text) : null;
+        return node instanceof Spinner ? spinner((Spinner<?>) node, text) : LibraryControls.setter(node, text);
     }
 
     private static Callable<Void> slider(Slider slider, String text) throws AgentException {
@@ -91,7 +91,7 @@ final class FieldValues {
         return Actions.work(() -> factory.setValue(value));
     }
 
-    private static AgentException invalid(String text, String wanted) {
+    static AgentException invalid(String text, String wanted) {
         return AgentException.actionFailed("INVALID_VALUE", "'" + text + "' is not " + wanted);
     }
 }

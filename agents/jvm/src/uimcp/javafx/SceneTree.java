@@ -11,6 +11,9 @@ import javafx.scene.control.Accordion;
 import javafx.scene.control.ButtonBar;
 import javafx.scene.control.ChoiceBox;
 import javafx.scene.control.ComboBoxBase;
+import javafx.scene.control.Control;
+import javafx.scene.control.IndexedCell;
+import javafx.scene.control.Label;
 import javafx.scene.control.Labeled;
 import javafx.scene.control.ListView;
 import javafx.scene.control.ProgressIndicator;
@@ -45,13 +48,26 @@ final class SceneTree {
     }
 
     static boolean isLeaf(Node node) {
-        if (node instanceof TitledPane) {
+        if (node instanceof TitledPane || isContainer(node)) {
             return false;
         }
         return node instanceof Labeled || node instanceof TextInputControl || node instanceof Slider
                 || node instanceof ProgressIndicator || node instanceof ScrollBar || node instanceof Separator
                 || node instanceof ComboBoxBase || node instanceof ChoiceBox || node instanceof Spinner
-                || isVirtual(node) || EditableText.of(node) != null || node.getClass().getName().startsWith("javafx.scene.web.");
+                || isVirtual(node) || EditableText.of(node) != null || LibraryControls.value(node) != null
+                || node.getClass().getName().startsWith("javafx.scene.web.");
+    }
+
+    /** Return whether a label, button or cell holds controls: in its graphic, or as a row of a library's own list. */
+    private static boolean isContainer(Node node) {
+        return (node instanceof Labeled && ((Labeled) node).getGraphic() != null && hasControls(((Labeled) node).getGraphic()))
+                || (node instanceof IndexedCell && all(node).stream().anyMatch(child -> child instanceof Control));
+    }
+
+    /** Return whether a person could operate something at or below the node. */
+    static boolean hasControls(Node node) {
+        return (node instanceof Control && !(node instanceof Label) && !(node instanceof Separator) && !(node instanceof ProgressIndicator))
+                || all(node).stream().anyMatch(SceneTree::hasControls);
     }
 
     static boolean isVirtual(Node node) {
@@ -123,7 +139,12 @@ final class SceneTree {
             return present(((ScrollPane) node).getContent());
         }
         if (node instanceof TitledPane) {
-            return present(((TitledPane) node).getContent());
+            List<Node> found = new ArrayList<>(isContainer(node) ? present(((TitledPane) node).getGraphic()) : List.of());
+            found.addAll(present(((TitledPane) node).getContent()));
+            return found;
+        }
+        if (node instanceof Labeled && !(node instanceof IndexedCell) && isContainer(node)) {
+            return present(((Labeled) node).getGraphic());
         }
         if (node instanceof SplitPane) {
             return present(((SplitPane) node).getItems());

@@ -253,9 +253,20 @@ final class VirtualizedControls {
         if (column.getId() != null) {
             return column.getId();
         }
-        List<? extends TableColumnBase<?, ?>> declared = control instanceof TableView
-                ? ((TableView<?>) control).getColumns() : ((TreeTableView<?>) control).getColumns();
-        return "col" + declared.indexOf(column);
+        var leaves = new ArrayList<TableColumnBase<?, ?>>();
+        addLeaves(control instanceof TableView ? ((TableView<?>) control).getColumns() : ((TreeTableView<?>) control).getColumns(), leaves);
+        return "col" + leaves.indexOf(column);
+    }
+
+    /** Columns may be grouped below others; only those without columns of their own hold cells. */
+    private static void addLeaves(List<? extends TableColumnBase<?, ?>> columns, List<TableColumnBase<?, ?>> leaves) {
+        for (TableColumnBase<?, ?> column : columns) {
+            if (column.getColumns().isEmpty()) {
+                leaves.add(column);
+            } else {
+                addLeaves(column.getColumns(), leaves);
+            }
+        }
     }
 
     private static List<Object> single(IndexedCell<?> cell) {
@@ -290,7 +301,7 @@ final class VirtualizedControls {
         return null;
     }
 
-    private static String textOf(Node cell) {
+    static String textOf(Node cell) {
         if (cell instanceof Labeled) {
             String text = ((Labeled) cell).getText();
             Node graphic = ((Labeled) cell).getGraphic();
