@@ -1,6 +1,7 @@
 """mkdocs hooks: what the pages in docs/ lack as files, so that they read well on GitHub too, and the site has.
 
 - Links to files outside docs/ become plain text, because the site contains only docs/.
+- The home page begins with what to do next.
 - The sections between `<!-- tabs -->` and `<!-- end of tabs -->` become tabs.
 - Moving pictures become videos, which can be stopped, and which follow the theme.
 - Our drawings become part of the page, so that they follow its theme.
@@ -27,6 +28,15 @@ TABS = re.compile(r"<!-- tabs -->\n(.*?)<!-- end of tabs -->\n", re.DOTALL)
 DRAWING = re.compile(r"!\[([^\]]*)\]\(([\w/.-]+\.svg)\)")
 FILM = re.compile(r"<picture>\n(?:<source .*\n)*<img src=\"([\w/-]+)-light\.webp\" alt=\"([^\"]+)\">\n</picture>")
 HOME = "index.md"
+HERO = re.compile(r"^(# .+?)(?=<picture>)", re.DOTALL)
+BUTTONS = """
+[Connect your agent](hosts.md){ .md-button .md-button--primary }
+[Build an app in ten minutes](tutorial.md){ .md-button }
+[See the examples](gallery.md){ .md-button }
+"""
+LOST = """<h1>There is no such page</h1>
+<p>It may have moved. Search at the top, or start from the <a href="/index.html">home page</a>, which lists every
+guide and reference.</p>"""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -44,6 +54,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Return the page as the site shows it."""
     if page.file.src_uri == HOME:
         page.meta["hide"] = ["navigation", "toc"]
+        markdown = HERO.sub(lambda found: f'<div class="hero" markdown>\n\n{found[1]}{BUTTONS}\n</div>\n\n', markdown)
     text = OUTSIDE.sub(r"\1", markdown)
     text = PREVIEW.sub(r"images/examples/\1/preview-", text)
     text = TABS.sub(lambda found: tabs(found[1]), text)
@@ -60,6 +71,13 @@ def on_page_content(html: str, **_: Any) -> str:
 def on_post_page(output: str, **_: Any) -> str:
     """Name the dialog of the search, which the theme leaves without a name."""
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
+def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
+    """Say on the page for wrong addresses how to go on; the theme's own says the number only."""
+    if template_name != "404.html":
+        return output_content
+    return output_content.replace("<h1>404 - Not found</h1>", LOST)
 
 
 def tabs(sections: str) -> str:
