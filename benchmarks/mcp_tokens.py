@@ -1,4 +1,4 @@
-"""Tokens (o200k_base) of the tool list with instructions, as models load it; bars 3,500 (core) and 6,000.
+"""Tokens (o200k_base) of the tool list with instructions, as models load it; limits are 3,500 (core) and 6,000.
 
 Counted by npm's gpt-tokenizer, which carries the vocabulary and is fetched into build/ on the first run.
 """

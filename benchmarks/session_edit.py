@@ -1,4 +1,4 @@
-"""From calling ui_edit to its answer, with the change seen in a real page; the bar is a median of 150 ms."""
+"""From calling ui_edit to its answer, with the change seen in a real page; the limit is a median of 150 ms."""
 
 import statistics
 import sys

@@ -1,4 +1,4 @@
-"""From saving a file to the frame that leaves for the page; the bar is a median of 70 ms, 20 of them quiet time."""
+"""From saving a file to the frame that leaves for the page; the limit is a median of 70 ms, 20 of them quiet time."""
 
 import statistics
 import sys

@@ -1,4 +1,4 @@
-"""How long a session takes to start, and 200 sessions open in one server; the bar is a child within 120 ms."""
+"""How long a session takes to start, and 200 sessions open in one server; the limit is a child within 120 ms."""
 
 import os
 import statistics

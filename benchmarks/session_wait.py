@@ -1,4 +1,4 @@
-"""From `mcp.pushState` in Lua to the answer of `GET /wait` in a client; the bar is a median of 10 ms."""
+"""From `mcp.pushState` in Lua to the answer of `GET /wait` in a client; the limit is a median of 10 ms."""
 
 import statistics
 import sys

@@ -21,13 +21,15 @@ INTRODUCTION = """\
 
 Measured on {date} by `make bench`: {machine}.
 
-It runs every file in `benchmarks/`, ui-mcp and the compared tool in the same run, and writes this page. A figure is a
-ratio unless it names its unit. Timings differ from machine to machine; compare ratios. A *bar* is the limit that a
-figure must meet.
+`make bench` runs every file in `benchmarks/`, with ui-mcp and the tool it is compared with in the same run, and writes
+this page. A figure without a unit is a ratio. Timings differ from machine to machine, so compare ratios.
 
-{held} of {barred} bars hold.
+Most figures have a limit to meet: **{held} of {barred} limits are met.** In the charts, a bar shows how much of its
+limit a figure uses; shorter is better, and the dashed line is the limit.
 """
-ROW, LEFT, WIDTH = 22, 420, 760
+ROW, WIDTH, TOP = 40, 460, 24
+LIMIT = 360
+"""Where a bar ends that uses all of its limit; those beyond it are cut at the edge."""
 WORSE = 1.25
 
 
@@ -69,14 +71,14 @@ def page(date: str, machine: str, claims: Sequence[Claim]) -> str:
 def _section(area: str, title: str, claims: Sequence[Claim]) -> Iterator[str]:
     yield f"## {title}\n"
     if any(claim.at_most or claim.at_least for claim in claims):
-        yield f"![{title}: figures compared with their bars](images/bench/{area}.svg)"
+        yield f"![{title}: figures as shares of their limits](images/bench/{area}.svg)"
     benchmark = ""
     for claim in claims:
         if claim.benchmark != benchmark:
             benchmark = claim.benchmark
             yield f"\n**`benchmarks/{benchmark}.py`**: {_claimed(benchmark)}\n"
-            yield "| figure | measured | bar | result |\n|---|---:|---:|---|"
-        yield f"| {claim.name} | {claim.value:.3g} | {_bar(claim)} | {_mark(claim)} |"
+            yield "| figure | measured | limit | result |\n|---|---:|---:|---|"
+        yield f"| {claim.name} | {_figure(claim.value)} | {_bar(claim)} | {_mark(claim)} |"
     yield ""
 
 
@@ -88,48 +90,59 @@ def _claimed(benchmark: str) -> str:
 
 def _bar(claim: Claim) -> str:
     if claim.at_most is not None:
-        return f"≤ {claim.at_most:g}"
-    return f"≥ {claim.at_least:g}" if claim.at_least is not None else ""
+        return f"≤ {_figure(claim.at_most)}"
+    return f"≥ {_figure(claim.at_least)}" if claim.at_least is not None else ""
+
+
+def _figure(value: float) -> str:
+    """Return three digits that count, and thousands as people write them."""
+    return f"{float(f'{value:.3g}'):,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _mark(claim: Claim) -> str:
     if not _bar(claim):
         return ""
-    return "holds" if claim.holds else "**missed**"
+    return "met" if claim.holds else "**missed**"
 
 
 def chart(claims: Sequence[Claim]) -> str:
-    """Return an SVG chart: each figure as a share of its bar; shorter is better, the dashed line is the bar."""
-    height = ROW * len(claims) + 34
-    limit = LEFT + (WIDTH - LEFT) * 0.6
-    rows = "\n".join(_row(number, claim, limit) for number, claim in enumerate(claims))
+    """Return an SVG chart: each figure as a share of its limit, its name above its bar so that a phone has room."""
+    height = TOP + ROW * len(claims)
+    rows = "\n".join(_row(number, claim) for number, claim in enumerate(claims))
     return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="figures against bars">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="figures against limits">
 <style>
-.chart text {{ font: 12px system-ui, sans-serif; fill: var(--ink, #333) }}
+.chart text {{ font: 13px "Inter Variable", system-ui, sans-serif; fill: var(--ink, #333) }}
+.chart .value {{ font-weight: 600; font-variant-numeric: tabular-nums }}
+.chart .faint {{ fill: var(--faint, #667) }}
+.chart .track {{ fill: var(--card, #8882) }}
 .chart .ok {{ fill: #2a9d6f }} .chart .no {{ fill: #d1495b }}
-.chart .bar {{ stroke: #888; stroke-dasharray: 3 3 }}
-@media (prefers-color-scheme: dark) {{ .chart text {{ fill: var(--ink, #ddd) }} }}
+.chart .limit {{ stroke: var(--line, #888); stroke-dasharray: 3 3 }}
+@media (prefers-color-scheme: dark) {{
+.chart text {{ fill: var(--ink, #ddd) }} .chart .faint {{ fill: var(--faint, #aab) }}
+}}
 </style>
 <g class="chart">
-<line class="bar" x1="{limit:.0f}" x2="{limit:.0f}" y1="20" y2="{height}"/>
-<text x="{limit:.0f}" y="14" text-anchor="middle">the bar</text>
+<text class="faint" x="{LIMIT}" y="13" text-anchor="middle">limit</text>
 {rows}
+<line class="limit" x1="{LIMIT}" x2="{LIMIT}" y1="18" y2="{height}"/>
 </g>
 </svg>
 """
 
 
-def _row(number: int, claim: Claim, limit: float) -> str:
+def _row(number: int, claim: Claim) -> str:
     used = claim.value / claim.at_most if claim.at_most else (claim.at_least or 0) / claim.value
-    top, kind = 26 + number * ROW, "ok" if claim.holds else "no"
-    length = min(max((limit - LEFT) * used, 2), WIDTH - LEFT - 60)
+    top, kind = TOP + number * ROW, "ok" if claim.holds else "no"
+    length = min(max(LIMIT * used, 3), WIDTH)
+    value = f'{_figure(claim.value)}<tspan class="faint" dx="6">{_bar(claim)}</tspan>'
     return (
-        f'<text x="{LEFT - 8}" y="{top + 13}" text-anchor="end">{escape(_short(claim.name))}</text>'
-        f'<rect class="{kind}" x="{LEFT}" y="{top + 3}" width="{length:.0f}" height="13" rx="2"/>'
-        f'<text x="{LEFT + length + 6:.0f}" y="{top + 13}">{claim.value:.3g}</text>'
+        f'<text x="0" y="{top + 15}">{escape(_short(claim.name))}</text>'
+        f'<text class="value" x="{WIDTH}" y="{top + 15}" text-anchor="end">{value}</text>'
+        f'<rect class="track" x="0" y="{top + 21}" width="{WIDTH}" height="10" rx="3"/>'
+        f'<rect class="{kind}" x="0" y="{top + 21}" width="{length:.0f}" height="10" rx="3"/>'
     )
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 62 else name[:61] + "…"
+    return name if len(name) <= 50 else name[:49] + "…"
