@@ -46,22 +46,24 @@ Seconds = Annotated[float, Before(seconds), Limit(ge=0)]
 class ServerSettings(Section):
     """`[server]`: where and for whom we listen."""
 
-    host: Annotated[str, "Address all listeners bind."] = "127.0.0.1"
-    port: Annotated[int | None, "UI port of `serve` (8000).", Limit(ge=0, le=65535)] = None
-    mcp_port: Annotated[int | None, "MCP port of `serve` (8001).", Limit(ge=0, le=65535)] = None
-    person_port: Annotated[int | None, "Port of the person's page (8002, or a free one).", Limit(ge=0, le=65535)] = None
+    host: Annotated[str, "Address that all listeners bind to."] = "127.0.0.1"
+    port: Annotated[int | None, "Port of the apps under `ui-mcp serve`; 8000 if not set.", Limit(ge=0, le=65535)] = None
+    mcp_port: Annotated[int | None, "MCP port of `ui-mcp serve`; 8001 if not set.", Limit(ge=0, le=65535)] = None
+    person_port: Annotated[
+        int | None, "Port of your own page; if not set, 8002 or a free one.", Limit(ge=0, le=65535)
+    ] = None
     allowed_hosts: Annotated[
-        tuple[str, ...], "Host headers accepted besides the loopback names; links carry the first one."
+        tuple[str, ...], "Host headers accepted in addition to the loopback names; links use the first one."
     ] = ()
-    allowed_origins: Annotated[tuple[str, ...], "Origins accepted besides our own."] = ()
+    allowed_origins: Annotated[tuple[str, ...], "Origins accepted in addition to the server's own."] = ()
     allowed_users: Annotated[
         tuple[int | str, ...],
-        "Linux: accounts (names or uids) besides ours and root that may connect from this machine, for "
-        'example that of a reverse proxy; `"*"` = all.',
+        "Linux: accounts (names or uids) that may connect from this machine, in addition to the server's own and root; "
+        'for example that of a reverse proxy. `"*"` means all.',
     ] = ()
-    require_token: Annotated[bool, "Ask every MCP-port request for the token in `mcp-token`."] = False
+    require_token: Annotated[bool, "Require the token in `mcp-token` for every request to the MCP port."] = False
     linger: Annotated[
-        Seconds, "How long the server of `ui-mcp mcp` goes on after its last client and page are gone."
+        Seconds, "How many seconds the server of `ui-mcp mcp` keeps running after its last client and page have gone."
     ] = 5.0
 
     def url(self, port: int) -> str:
@@ -79,46 +81,53 @@ class ServerSettings(Section):
 class SessionSettings(Section):
     """`[session]`: life of sessions."""
 
-    timeout: Annotated[Seconds, "Idle time after which a session ends; 0 = never."] = 86400.0
-    root: Annotated[Literal["shared", "new"], "`/` opens session 1, or makes a new one."] = "shared"
-    journal: Annotated[Literal["off", "normal", "full"], "Save apps' state; `full`: also for power cuts."] = "normal"
-    journal_ms: Annotated[int, "With `full`, time between two waits for the disk.", Limit(ge=0, le=10_000)] = 50
+    timeout: Annotated[Seconds, "Idle seconds after which a session ends; 0 means never."] = 86400.0
+    root: Annotated[Literal["shared", "new"], "Whether `/` opens session 1 (`shared`) or a new session (`new`)."] = (
+        "shared"
+    )
+    journal: Annotated[
+        Literal["off", "normal", "full"], "Whether to save the state of apps; `full` survives power cuts too."
+    ] = "normal"
+    journal_ms: Annotated[int, "With `full`, milliseconds between two flushes to disk.", Limit(ge=0, le=10_000)] = 50
     group_key_file: Annotated[
-        str, "File with the key of a group of servers on one PostgreSQL, which take over each other's sessions."
+        str, "Key file of a group of servers that share a PostgreSQL database and take over each other's sessions."
     ] = ""
     lease_seconds: Annotated[
-        float, "After how long a silent server of the group loses its sessions.", Limit(ge=1, le=3600)
+        float, "Seconds after which a silent server of the group loses its sessions.", Limit(ge=1, le=3600)
     ] = 15.0
-    history_mb: Annotated[float, "Megabytes of history kept of each session, for undo.", Limit(ge=0)] = 12
+    history_mb: Annotated[float, "Megabytes of history kept for each session, for undo.", Limit(ge=0)] = 12
 
 
 @dataclass(frozen=True, slots=True)
 class LuaPermissions(Section):
     """`[lua.permissions]`: what app code may touch."""
 
-    read: Annotated[tuple[str, ...], "Directories Lua may read."] = ("{project}",)
-    write: Annotated[tuple[str, ...], "Directories Lua may write."] = ("{base_dir}/storage",)
+    read: Annotated[tuple[str, ...], "Directories that Lua may read."] = ("{project}",)
+    write: Annotated[tuple[str, ...], "Directories that Lua may write to."] = ("{base_dir}/storage",)
     deny_read: Annotated[
-        tuple[str, ...], "Never read, whatever `read` says; our own secrets, stores and settings never are."
+        tuple[str, ...],
+        "Never readable, whatever `read` says. The server's own secrets, stores and settings never are.",
     ] = ()
     deny_write: Annotated[
         tuple[str, ...],
-        "Never written, whatever `write` says; our own files never are, and what agents' hosts, shells "
-        "and editors run by themselves (`.git`, `.mcp.json`, `CLAUDE.md`, `Makefile` …) only where `write` names it.",
+        "Never writable, whatever `write` says. The server's own files never are; files that hosts, shells and editors "
+        "run by themselves (`.git`, `.mcp.json`, `CLAUDE.md`, `Makefile` …) are only where `write` names them.",
     ] = ()
     exec: Annotated[bool, "Whether Lua may start processes."] = False
-    exec_timeout: Annotated[Seconds, "Time a started process may take."] = 10.0
-    env: Annotated[tuple[str, ...], "Variables `os.getenv` may read."] = ("HOME", "LANG", "TZ", "USER")
+    exec_timeout: Annotated[Seconds, "Seconds that a started process may take."] = 10.0
+    env: Annotated[tuple[str, ...], "Variables that `os.getenv` may read."] = ("HOME", "LANG", "TZ", "USER")
 
 
 @dataclass(frozen=True, slots=True)
 class LuaSettings(Section):
     """`[lua]`: the engine."""
 
-    hotload: Annotated[bool, "Reload changed files of apps."] = True
-    host: Annotated[Literal["process", "thread"], "Where a session's Lua runs."] = "process"
-    max_seconds: Annotated[Seconds, "Time budget of one entry into Lua.", Limit(gt=0)] = 5.0
-    max_memory_mb: Annotated[int, "Memory a session's Lua may use.", Limit(ge=8)] = 256
+    hotload: Annotated[bool, "Reload an app's files when they change."] = True
+    host: Annotated[
+        Literal["process", "thread"], "Whether a session's Lua runs in a process of its own or in a thread."
+    ] = "process"
+    max_seconds: Annotated[Seconds, "Seconds that one call into Lua may take.", Limit(gt=0)] = 5.0
+    max_memory_mb: Annotated[int, "Megabytes of memory that a session's Lua may use.", Limit(ge=8)] = 256
     permissions: LuaPermissions = LuaPermissions()
 
 
@@ -126,7 +135,9 @@ class LuaSettings(Section):
 class McpSettings(Section):
     """`[mcp]`: what MCP clients get."""
 
-    max_result_chars: Annotated[int, "Longer tool answers go to a file.", Limit(ge=1000)] = 60_000
+    max_result_chars: Annotated[int, "Tool results longer than this many characters go to a file.", Limit(ge=1000)] = (
+        60_000
+    )
     claude_channel: Annotated[bool, "Push events to Claude Code's channel."] = False
 
 
@@ -136,7 +147,7 @@ class ToolSettings(Section):
 
     list: Annotated[
         Literal["auto", "all", "core"],
-        "all, core (ui_tools adds groups), or auto: core for clients that follow changes of the list.",
+        "`all`; `core`, to which `ui_tools` adds; or `auto`: `core` for clients that notice changes of the list.",
     ] = "auto"
 
 
@@ -145,7 +156,9 @@ class LoggingSettings(Section):
     """`[logging]`: how much is said."""
 
     verbosity: Annotated[
-        int, "0 warnings, 1 start, connections and calls, 2 messages, 3 operations, 4 values.", Limit(ge=0, le=4)
+        int,
+        "0: warnings; 1: start-up, connections and calls; 2: messages; 3: operations; 4: values.",
+        Limit(ge=0, le=4),
     ] = 0
 
 
@@ -153,26 +166,28 @@ class LoggingSettings(Section):
 class SnapshotDefaults(Section):
     """`[introspection.snapshot_defaults]`: what a full snapshot holds unless the caller says otherwise."""
 
-    depth: Annotated[int, "Levels below the root.", Limit(ge=0)] = 50
-    bounds: Annotated[bool, "boundsInParent and boundsInScene."] = True
-    local_to_screen: Annotated[bool, "Place on the screen."] = True
-    properties: Annotated[bool, "Tooltip and user data."] = False
-    virtualization: Annotated[bool, "Rows of lists, tables and trees."] = True
-    accessibility: Annotated[bool, "Role and help."] = False
+    depth: Annotated[int, "Levels below the root to include.", Limit(ge=0)] = 50
+    bounds: Annotated[bool, "Include `boundsInParent` and `boundsInScene`."] = True
+    local_to_screen: Annotated[bool, "Include the position on the screen."] = True
+    properties: Annotated[bool, "Include tooltips and user data."] = False
+    virtualization: Annotated[bool, "Include the rows of lists, tables and trees."] = True
+    accessibility: Annotated[bool, "Include roles and help texts."] = False
 
 
 @dataclass(frozen=True, slots=True)
 class IntrospectionSettings(Section):
     """`[introspection]`: looking at UIs and operating them."""
 
-    allow_actions: Annotated[bool, "Whether `ui_perform` may act; false leaves looking only."] = True
+    allow_actions: Annotated[bool, "Whether `ui_perform` may act; if false, agents can only look."] = True
     allow_screenshots: Annotated[bool, "Whether `ui_screenshot` may take pictures."] = True
-    allow_attach: Annotated[bool, "Whether agents may attach programs and pages by `ui_attach`."] = False
-    allow_cookies: Annotated[bool, "Whether `ui_browser` may read and set cookies and storage of pages."] = False
+    allow_attach: Annotated[bool, "Whether agents may attach to programs and pages with `ui_attach`."] = False
+    allow_cookies: Annotated[bool, "Whether `ui_browser` may read and set the cookies and storage of pages."] = False
     allow_evaluate: Annotated[bool, "Whether `ui_browser` may run scripts in pages."] = False
-    redact: Annotated[tuple[str, ...], "Css selectors of nodes whose texts and values are masked."] = ()
-    timeout_ms: Annotated[int, "Time a UI may take to answer a look.", Limit(ge=100)] = 5000
-    chromium: Annotated[str | None, "Browser to start when no page is open; else it is searched for."] = None
+    redact: Annotated[tuple[str, ...], "CSS selectors of nodes whose texts and values are masked."] = ()
+    timeout_ms: Annotated[int, "Milliseconds that a UI may take to answer a snapshot.", Limit(ge=100)] = 5000
+    chromium: Annotated[str | None, "Browser to start when no page is open; if not set, an installed one is found."] = (
+        None
+    )
     snapshot_defaults: SnapshotDefaults = SnapshotDefaults()
 
 
@@ -180,20 +195,29 @@ class IntrospectionSettings(Section):
 class GatewaySettings(Section):
     """`[gateway]`: where mounted servers and APIs are configured."""
 
-    config: Annotated[str | None, "Path, from the project, of an nlui.yaml whose mounts this server offers too."] = None
+    config: Annotated[
+        str | None, "Path, relative to the project, of an `nlui.yaml` whose APIs and servers this server offers too."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings(Section):
     """`[chat]`: the conversation between people and agents."""
 
-    window: Annotated[int, "Messages the inbox resource shows at most.", Limit(ge=1, le=1000)] = 1000
-    max_content: Annotated[int, "Bytes of one message.", Limit(ge=1)] = 262_144
-    mimes: Annotated[tuple[str, ...], "Kinds of text that may be posted."] = ("text/markdown", "text/plain")
-    tool_names: Annotated[Literal["snake", "dotted"], "Spelling of the listed chat tools."] = "snake"
-    legacy_ui_tools: Annotated[Literal["compat", "list", "off"], "What `ui.send_message` does."] = "compat"
-    server_marks: Annotated[bool, "List `chat_read_and_advance`: the server keeps how far one has read."] = False
-    rate: Annotated[float, "Posts per second and person through the HTTP bridge (burst: twice).", Limit(gt=0)] = 20.0
+    window: Annotated[int, "Most messages that the inbox resource shows.", Limit(ge=1, le=1000)] = 1000
+    max_content: Annotated[int, "Most bytes in one message.", Limit(ge=1)] = 262_144
+    mimes: Annotated[tuple[str, ...], "Media types that may be posted."] = ("text/markdown", "text/plain")
+    tool_names: Annotated[Literal["snake", "dotted"], "Spelling of the chat tools' names."] = "snake"
+    legacy_ui_tools: Annotated[
+        Literal["compat", "list", "off"],
+        "Whether the old `ui.send_message` works (`compat`), is listed too (`list`) or is gone (`off`).",
+    ] = "compat"
+    server_marks: Annotated[
+        bool, "Offer `chat_read_and_advance`, with which the server remembers how far you have read."
+    ] = False
+    rate: Annotated[
+        float, "Posts per second and person through the HTTP bridge; bursts may be twice as many.", Limit(gt=0)
+    ] = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +226,9 @@ class AgentLoopSettings(Section):
 
     text_policy: Annotated[
         Literal["tool_only", "implicit_post"],
-        "What becomes of text outside a tool call: the model is reminded to post it, or it is posted.",
+        "Text outside a tool call: remind the model to post it (`tool_only`), or post it (`implicit_post`).",
     ] = "tool_only"
-    max_samplings: Annotated[int, "Answers of the model in one turn.", Limit(ge=1, le=500)] = 50
+    max_samplings: Annotated[int, "Most answers of the model in one turn.", Limit(ge=1, le=500)] = 50
     max_denials: Annotated[int, "Denied calls in a row that end a turn.", Limit(ge=1, le=100)] = 3
 
 
@@ -212,16 +236,18 @@ class AgentLoopSettings(Section):
 class OrchestratorSettings(Section):
     """`[orchestrator]`: how `ui-mcp agent` takes messages."""
 
-    max_batch: Annotated[int, "New messages that the model gets at once.", Limit(ge=1, le=1000)] = 50
+    max_batch: Annotated[int, "Most new messages that the model gets at once.", Limit(ge=1, le=1000)] = 50
 
 
 @dataclass(frozen=True, slots=True)
 class StorageSettings(Section):
     """`[storage]`: where chats last."""
 
-    url: Annotated[str | None, "sqlite:///PATH or postgresql://…; absent: .ui-mcp/runtime.db."] = None
+    url: Annotated[str | None, "`sqlite:///PATH` or `postgresql://…`; if not set, `.ui-mcp/runtime.db`."] = None
     poll_ms: Annotated[
-        int, "How often those who wait look at SQLite where other processes cannot wake them.", Limit(ge=5, le=1000)
+        int,
+        "Milliseconds between two looks at SQLite where other processes cannot announce a change.",
+        Limit(ge=5, le=1000),
     ] = 25
 
 
@@ -229,15 +255,15 @@ class StorageSettings(Section):
 class PublisherSettings(Section):
     """`[publisher]`: what bookmarklets and programs send to apps that called `mcp:subscribe`."""
 
-    enabled: Annotated[bool, "Whether to listen once an app has subscribed to a topic."] = True
-    port: Annotated[int, "Its port on 127.0.0.1, shared by all servers of the machine.", Limit(ge=0, le=65535)] = 25283
+    enabled: Annotated[bool, "Whether to listen as soon as an app has subscribed to a topic."] = True
+    port: Annotated[int, "Port on 127.0.0.1, shared by all servers on this machine.", Limit(ge=0, le=65535)] = 25283
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateSettings(Section):
     """`[update]`: whether to look for newer releases."""
 
-    index: Annotated[str, "URL of a package index that `ui_update` asks; empty = never."] = ""
+    index: Annotated[str, "URL of the package index that `ui_update` asks; empty means never."] = ""
 
 
 @dataclass(frozen=True, slots=True)

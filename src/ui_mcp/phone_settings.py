@@ -21,17 +21,19 @@ PUSH_SERVICES = (
 class PhoneSettings(Section):
     """`[phone]`: answering from a phone, and notifications."""
 
-    url: Annotated[str | None, "HTTPS address at which your phone reaches your page; absent: it cannot."] = None
-    port: Annotated[int, "Port of the listener for phones, to which a tunnel leads.", Limit(ge=0, le=65535)] = 8003
-    host: Annotated[str, "Address that listener binds; another than loopback needs `certificate`."] = "127.0.0.1"
-    certificate: Annotated[str | None, "PEM file with the certificate for `url`; absent: a tunnel brings HTTPS."] = None
+    url: Annotated[str | None, "HTTPS address at which your phone reaches your page; if not set, it cannot."] = None
+    port: Annotated[int, "Port of the listener for phones; a tunnel leads here.", Limit(ge=0, le=65535)] = 8003
+    host: Annotated[str, "Address that the listener binds to; any but loopback needs `certificate`."] = "127.0.0.1"
+    certificate: Annotated[
+        str | None, "PEM file with the certificate for `url`; not needed if a tunnel provides HTTPS."
+    ] = None
     key: Annotated[str | None, "PEM file with the private key of `certificate`."] = None
     push_services: Annotated[
-        tuple[str, ...], "Origins of push services that phones may name; `*.` stands for any name before."
+        tuple[str, ...], "Origins of push services that phones may name; `*.` stands for any subdomain."
     ] = PUSH_SERVICES
     ntfy: Annotated[str | None, "Address of an ntfy topic to notify; a token for it is read from UI_NTFY_TOKEN."] = None
     webhook: Annotated[str | None, "Address to which notifications are posted as JSON."] = None
-    email: Annotated[str | None, "Address to which notifications are sent by `smtp`."] = None
+    email: Annotated[str | None, "E-mail address to which notifications are sent through `smtp`."] = None
     smtp: Annotated[
         str | None, "smtps://USER@HOST or smtp://USER@HOST:587 (STARTTLS); the password is read from UI_SMTP_PASSWORD."
     ] = None
