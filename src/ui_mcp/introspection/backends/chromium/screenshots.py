@@ -13,10 +13,15 @@ from ui_mcp.jsontypes import JsonObject
 MAX_SIDE = 16_000
 """Pixels of a picture of a whole page; browsers cannot draw larger ones."""
 _FRAMES = "requestAnimationFrame(() => requestAnimationFrame(done))"
+_FADE_MS = 500  # what moves longer than that, or for ever, is not waited for
 _DRAWN = f"""new Promise((done) => {{
   setTimeout(done, 1500);
   const late = () => [...document.querySelectorAll(":not(:defined)")].some((one) => /^(ui|sl)-/.test(one.localName));
-  const look = () => (late() ? setTimeout(look, 16) : document.fonts.ready.then(() => {_FRAMES}));
+  const fading = () => document.getAnimations().some((one) => {{
+    const left = Number(one.effect?.getComputedTiming().endTime) - Number(one.currentTime);
+    return one.playState === "running" && left < {_FADE_MS};
+  }});
+  const look = () => (late() || fading() ? setTimeout(look, 16) : document.fonts.ready.then(() => {_FRAMES}));
   look();
 }})"""
 _RESIZED = f"new Promise((done) => {{ setTimeout(done, 500); {_FRAMES}; }})"
@@ -39,7 +44,7 @@ async def take_screenshot(driven: DrivenPage, request: ScreenshotRequest) -> byt
     try:
         box = await driven.call({"op": "box", "target": request.ref.json()}) if request.ref else None
         with suppress(DialogOpenError):
-            # Without typefaces, and elements that are still being loaded, a picture misleads.
+            # Without typefaces, half faded in, or with elements that are still being loaded, a picture misleads.
             await driven.unless_dialog(driven.tab.evaluate(_DRAWN))
         async with _unfolded(driven, request):
             png = await _capture(driven, request, box)
