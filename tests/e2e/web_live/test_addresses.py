@@ -1,6 +1,7 @@
 """Apps have addresses: URL, title, icon and history of each tab; tabs do not follow each other."""
 
 import re
+from typing import Literal
 
 import httpx2
 import pytest
@@ -21,6 +22,9 @@ VIEW = """<template><main>
   <h1>Notes</h1><p id="open" ui-value="open"></p>
   <button id="a" ui-action="read('a b')">a</button><button id="b" ui-action="read('b/c')">b</button>
 </main></template>"""
+
+ANIMATED = """window.animated = []; const animate = Element.prototype.animate;
+Element.prototype.animate = function (...all) { animated.push(this.id); return animate.apply(this, all); }"""
 
 
 @pytest.fixture
@@ -59,6 +63,29 @@ def test_back_and_forward_switch_between_apps(apps: Server, page: Page) -> None:
     expect(page.locator(".shell-landing")).to_be_visible()
     page.go_forward()
     expect(page.locator("#count")).to_be_visible()
+
+
+@pytest.mark.parametrize(("motion", "seen"), [("no-preference", ["shell-main"] * 3), ("reduce", [])])
+def test_another_app_comes_in_softly_but_an_edit_does_not(
+    apps: Server, page: Page, motion: Literal["no-preference", "reduce"], seen: list[str]
+) -> None:
+    page.emulate_media(reduced_motion=motion)
+    page.add_init_script(ANIMATED)
+    page.goto(f"{apps.url}/app/notes")
+    page.get_by_role("button", name="b").click()
+    expect(page.locator("#open")).to_have_text("b/c")
+    (apps.base / "apps/notes/viewdefs/Notes.DEFAULT.html").write_text(VIEW.replace("Notes", "My notes"))
+    expect(page.get_by_role("heading", name="My notes")).to_be_visible()
+    assert page.evaluate("animated") == []
+
+    apps.call("ui_display", name="counter")
+    expect(page.locator("#count")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#open")).to_be_attached()
+    page.go_forward()
+    expect(page).to_have_title("Counter")
+
+    assert page.evaluate("animated") == seen
 
 
 def test_two_tabs_show_two_apps_until_the_agent_displays_one(apps: Server, page: Page, context: BrowserContext) -> None:

@@ -3,6 +3,7 @@ import type { AddressHooks } from "../view/app";
 
 /** The first icon waits: a page is to be usable before anything else is requested. */
 const ICON_MS = 1_000;
+const ENTER_MS = 180;
 const SESSION = /^\/(\d+|[0-9a-f]{32})(?=\/|$)/;
 
 /** What the server says that this page shows. */
@@ -39,6 +40,9 @@ export function addresses(go: (address: string) => void): AddressHooks {
         icon = shown.app; // not again: an app may set another one
         clearTimeout(iconTimer);
         iconTimer = setTimeout(setIcon, started ? 0 : ICON_MS, icon);
+        if (started) {
+          enter();
+        }
       }
       if (next !== now) {
         const prefix = SESSION.exec(location.pathname)?.[0] ?? "";
@@ -58,6 +62,14 @@ function addressOf({ app, path }: Shown): string {
 
 function appOf(address: string): string {
   return address.split("/")[2] ?? "";
+}
+
+/** Let another app come in softly, so that people see that it is another. */
+function enter(): void {
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    const from = { opacity: 0, transform: "translateY(6px)" };
+    document.querySelector("#shell-main")?.animate([from, { opacity: 1, transform: "none" }], { duration: ENTER_MS, easing: "ease-out" });
+  }
 }
 
 function setIcon(app: string | undefined): void {
