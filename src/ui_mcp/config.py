@@ -49,12 +49,10 @@ class ServerSettings(Section):
     host: Annotated[str, "Address that all listeners bind to."] = "127.0.0.1"
     port: Annotated[int | None, "Port of the apps under `ui-mcp serve`; 8000 if not set.", Limit(ge=0, le=65535)] = None
     mcp_port: Annotated[int | None, "MCP port of `ui-mcp serve`; 8001 if not set.", Limit(ge=0, le=65535)] = None
-    person_port: Annotated[
-        int | None, "Port of your own page; if not set, 8002 or a free one.", Limit(ge=0, le=65535)
-    ] = None
-    allowed_hosts: Annotated[
-        tuple[str, ...], "Host headers accepted in addition to the loopback names; links use the first one."
-    ] = ()
+    person_port: Annotated[int | None, "Port of your own page; 8002 or a free one if unset.", Limit(ge=0, le=65535)] = (
+        None
+    )
+    allowed_hosts: Annotated[tuple[str, ...], "Host headers accepted besides loopback names; links use the first."] = ()
     allowed_origins: Annotated[tuple[str, ...], "Origins accepted in addition to the server's own."] = ()
     allowed_users: Annotated[
         tuple[int | str, ...],
@@ -62,9 +60,7 @@ class ServerSettings(Section):
         'for example that of a reverse proxy. `"*"` means all.',
     ] = ()
     require_token: Annotated[bool, "Require the token in `mcp-token` for every request to the MCP port."] = False
-    linger: Annotated[
-        Seconds, "How many seconds the server of `ui-mcp mcp` keeps running after its last client and page have gone."
-    ] = 5.0
+    linger: Annotated[Seconds, "Seconds that `ui-mcp mcp` keeps serving after its last client and page left."] = 5.0
 
     def url(self, port: int) -> str:
         """Return the URL of a port for links: with `host` if it is loopback or allowed, else the first allowed name."""
@@ -82,9 +78,7 @@ class SessionSettings(Section):
     """`[session]`: life of sessions."""
 
     timeout: Annotated[Seconds, "Idle seconds after which a session ends; 0 means never."] = 86400.0
-    root: Annotated[Literal["shared", "new"], "Whether `/` opens session 1 (`shared`) or a new session (`new`)."] = (
-        "shared"
-    )
+    root: Annotated[Literal["shared", "new"], "Whether `/` opens session 1 (`shared`) or a new one."] = "shared"
     journal: Annotated[
         Literal["off", "normal", "full"], "Whether to save the state of apps; `full` survives power cuts too."
     ] = "normal"
@@ -135,9 +129,7 @@ class LuaSettings(Section):
 class McpSettings(Section):
     """`[mcp]`: what MCP clients get."""
 
-    max_result_chars: Annotated[int, "Tool results longer than this many characters go to a file.", Limit(ge=1000)] = (
-        60_000
-    )
+    max_result_chars: Annotated[int, "Tool results with more characters go to a file.", Limit(ge=1000)] = 60_000
     claude_channel: Annotated[bool, "Push events to Claude Code's channel."] = False
 
 
@@ -156,9 +148,7 @@ class LoggingSettings(Section):
     """`[logging]`: how much is said."""
 
     verbosity: Annotated[
-        int,
-        "0: warnings; 1: start-up, connections and calls; 2: messages; 3: operations; 4: values.",
-        Limit(ge=0, le=4),
+        int, "0: warnings; 1: start-up, connections, calls; 2: messages; 3: operations; 4: values.", Limit(ge=0, le=4)
     ] = 0
 
 
@@ -185,9 +175,7 @@ class IntrospectionSettings(Section):
     allow_evaluate: Annotated[bool, "Whether `ui_browser` may run scripts in pages."] = False
     redact: Annotated[tuple[str, ...], "CSS selectors of nodes whose texts and values are masked."] = ()
     timeout_ms: Annotated[int, "Milliseconds that a UI may take to answer a snapshot.", Limit(ge=100)] = 5000
-    chromium: Annotated[str | None, "Browser to start when no page is open; if not set, an installed one is found."] = (
-        None
-    )
+    chromium: Annotated[str | None, "Browser to start when no page is open; if not set, one is found."] = None
     snapshot_defaults: SnapshotDefaults = SnapshotDefaults()
 
 
@@ -212,12 +200,8 @@ class ChatSettings(Section):
         Literal["compat", "list", "off"],
         "Whether the old `ui.send_message` works (`compat`), is listed too (`list`) or is gone (`off`).",
     ] = "compat"
-    server_marks: Annotated[
-        bool, "Offer `chat_read_and_advance`, with which the server remembers how far you have read."
-    ] = False
-    rate: Annotated[
-        float, "Posts per second and person through the HTTP bridge; bursts may be twice as many.", Limit(gt=0)
-    ] = 20.0
+    server_marks: Annotated[bool, "Offer `chat_read_and_advance`: the server remembers how far you have read."] = False
+    rate: Annotated[float, "Posts per second and person over HTTP; bursts may be twice as many.", Limit(gt=0)] = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +229,7 @@ class StorageSettings(Section):
 
     url: Annotated[str | None, "`sqlite:///PATH` or `postgresql://…`; if not set, `.ui-mcp/runtime.db`."] = None
     poll_ms: Annotated[
-        int,
-        "Milliseconds between two looks at SQLite where other processes cannot announce a change.",
-        Limit(ge=5, le=1000),
+        int, "Milliseconds between looks at SQLite where processes cannot announce changes.", Limit(ge=5, le=1000)
     ] = 25
 
 
