@@ -199,7 +199,8 @@ async def test_a_picture_waits_for_elements_that_are_being_loaded(browser: Demo,
 @pytest.mark.covers("IN-66")
 async def test_a_picture_waits_for_what_is_fading_in(browser: Demo, tmp_path: Path) -> None:
     await show(browser, tmp_path, "<style>body {margin: 0; background: #0f0}</style>")
-    await browse(browser, "evaluate", text="document.body.animate([{background: '#f00'}, {background: '#00f'}], 400), 1")
+    fade = "document.body.animate([{background: '#f00'}, {background: '#00f'}], 400), 1"
+    await browse(browser, "evaluate", text=fade)
 
     assert await colour(browser, await browser.target.screenshot(ScreenshotRequest()), 600, 400) == "0,255,0,255"
 
