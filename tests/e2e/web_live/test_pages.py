@@ -85,6 +85,20 @@ def test_the_shell_says_whether_the_agent_listens(counter: Server, page: Page) -
     expect(sign).to_have_text("Agent working")
 
 
+@pytest.mark.covers("UI-SHELL-1")
+def test_the_shell_shows_the_agents_steps_until_they_are_dismissed(counter: Server, page: Page) -> None:
+    page.goto(counter.url)
+    steps = page.get_by_label("What the agent is doing")
+    expect(steps).to_be_hidden()
+    counter.call("ui_run", code="mcp:createTodos({ 'Design', 'Write code' }) mcp:startTodoStep(2)")
+    expect(steps).to_contain_text("1 of 2 steps done")
+    expect(steps.locator("li")).to_have_text(["✓Design", "▸Write code…"])
+    steps.get_by_role("button", name="Fold or unfold").click()
+    expect(steps.locator("li").first).to_be_hidden()
+    steps.get_by_role("button", name="Dismiss").click()
+    expect(steps).to_be_hidden()
+
+
 @pytest.mark.covers("UI-SHELL-8")
 def test_the_finder_opens_an_app_by_keyboard_and_the_sign_connects_an_agent(counter: Server, page: Page) -> None:
     page.goto(counter.url)

@@ -41,6 +41,8 @@ function mcp:note(text, level)
     table.insert(self.notes, session:create(Note, { text = tostring(text), level = level or "info" }))
 end
 
+local entries, listed, fingerprint = {}, nil, nil -- the apps, when they were listed, and what they were made of
+
 -- The menu is open in one tab only: the others show something else.
 function mcp:menuShown()
     return self:thisPage().menuOpen == true
@@ -48,10 +50,7 @@ end
 
 function mcp:toggleMenu()
     self:thisPage().menuOpen = not self:menuShown()
-end
-
-function mcp:menuState()
-    return self:menuShown() and "true" or "false"
+    listed = nil
 end
 
 local MARKS = { completed = "✓", in_progress = "▸" }
@@ -94,15 +93,13 @@ function mcp:keepTheme()
 end
 
 function mcp:goHome()
-    self:thisPage().menuOpen = false
+    self:thisPage().menuOpen, listed = false, nil
     self.displayedName, self.displayedTitle = nil, nil
     self:openHere(nil)
 end
 
--- Every app of the project, what was opened or changed last first; asked again at most once a second, and the same list
--- as long as nothing changed.
-local entries, listed, fingerprint = {}, nil, nil
-
+-- Every app of the project, what was opened or changed last first; asked again at most once a second while it is shown,
+-- and the same list as long as nothing changed.
 local function touched(app)
     return math.max(mcp.opened[app.name] or 0, app.changed)
 end
@@ -130,17 +127,13 @@ function mcp:availableApps()
     return entries
 end
 
--- What the menu and the start page list; nothing while they are not shown.
+-- What the menu lists; nothing while it is not shown.
 function mcp:menuApps()
     return self:menuShown() and self:availableApps() or EMPTY
 end
 
-function mcp:landingApps()
-    return self:pageApp() == nil and self:availableApps() or EMPTY
-end
-
 function mcp:hasApps()
-    return #self:landingApps() > 0
+    return #self:availableApps() > 0
 end
 
 local folder
@@ -160,8 +153,9 @@ end
 local heard = false
 
 function mcp:agentLabel()
-    heard = heard or self:pollingEvents()
-    if self:pollingEvents() then return "Agent listening" end
+    local listening = self:pollingEvents()
+    heard = heard or listening
+    if listening then return "Agent listening" end
     return heard and "Agent working" or "Connect an agent"
 end
 
