@@ -32,9 +32,9 @@ HUMAN = principal("human", "human")
 
 
 @contextmanager
-def agent(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def agent(folder: Path, conversation: str = "default") -> Iterator[subprocess.Popen[bytes]]:
     agree_to_gateway(folder / "nlui.yaml")
-    command = [sys.executable, "-m", "ui_mcp", "agent"]
+    command = [sys.executable, "-m", "ui_mcp", "agent", "--conversation", conversation]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert b"serves conversation" in process.stdout.readline()
@@ -54,23 +54,23 @@ def store_url(folder: Path) -> str:
     return f"sqlite:///{Workspace.at('.claude/ui', cwd=folder).state_dir / 'runtime.db'}"
 
 
-async def say(chat: Chat, text: str) -> None:
-    await chat.post(HUMAN, "user", "default", [Draft(text)])
+async def say(chat: Chat, text: str, conversation: str = "default") -> None:
+    await chat.post(HUMAN, "user", conversation, [Draft(text)])
 
 
-async def events_of(folder: Path) -> list[StoredEvent]:
+async def events_of(folder: Path, conversation: str = "default") -> list[StoredEvent]:
     journal = JournalStore(Workspace.at(".claude/ui", cwd=folder).state_dir / "agent.db")
     try:
-        return await journal.events("default")
+        return await journal.events(conversation)
     finally:
         await journal.close()
 
 
-async def until_quiet(folder: Path, messages: int) -> list[StoredEvent]:
+async def until_quiet(folder: Path, messages: int, conversation: str = "default") -> list[StoredEvent]:
     """Wait until every message has been taken and the last turn has ended."""
     with anyio.fail_after(300):
         while True:
-            events = await events_of(folder)
+            events = await events_of(folder, conversation)
             taken = [event for event in events if event.type == "user_text"]
             if len(taken) >= messages and events[-1].type == "ui_end_turn":
                 return events
@@ -97,6 +97,30 @@ async def test_a_message_is_answered_through_the_persons_own_chat_server(folder:
     assert [item["kind"] for item in replay(events).items] == ["user_message", "assistant_markdown", "end_turn"] * 2
     noted = [json.loads(line) for line in (folder / "data" / "audit.jsonl").read_text().splitlines()]
     assert [line["tool"] for line in noted] == ["chat_assistant_post", "loop_yield_turn"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-1")
+@pytest.mark.parametrize("posting", ["by tool", "by text"])
+async def test_an_agent_of_another_conversation_answers_there(folder: Path, posting: str) -> None:
+    if posting == "by text":
+        (folder / ".claude/ui/config").mkdir(parents=True)
+        (folder / ".claude/ui/config/config.toml").write_text('[loop]\ntext_policy = "implicit_post"\n')
+        (folder / "nlui.yaml").write_text(
+            "data_dir: ./data\nllm: {provider: scripted, script: [{emit: [{say: 're: {{user}}'}]}]}\n"
+        )
+    async with open_chat(store_url(folder)) as chat:
+        await say(chat, "hello", "work")
+        with agent(folder, "work"):
+            await until_quiet(folder, 1, "work")
+        page = await chat.read(HUMAN, ReadRequest(conversation="work"))
+        elsewhere = await chat.read(HUMAN, ReadRequest())
+
+    assert [(message.author, message.content) for message in page.messages] == [
+        ("user", "hello"),
+        ("assistant", "re: hello"),
+    ]
+    assert not elsewhere.messages
 
 
 @pytest.mark.slow

@@ -69,7 +69,8 @@ async def _agent(options: AgentOptions) -> int:
         journal = JournalStore(journal_place(config.storage.url, Workspace.at(options.base_dir).state_dir))
         llm = model_settings(gateway.settings.llm)
         model = choose_model(llm, gateway.settings.proxy)
-        posts = ChatTools(chat_context(chat, directory_of(served, chat)), "assistant", naming_of(config))
+        context = chat_context(chat, directory_of(served, chat))
+        posts = ChatTools(context, "assistant", naming_of(config), options.conversation)
         offered = GatewayToolset(gateway)
         watch = ApprovalWatch(
             gateway.approvals,

@@ -240,9 +240,17 @@ class Naming:
 class ChatTools:
     """The chat tools of one side, which return errors as structured results."""
 
-    def __init__(self, context: ChatContext, side: Side, naming: Naming = Naming()) -> None:
+    def __init__(
+        self,
+        context: ChatContext,
+        side: Side,
+        naming: Naming = Naming(),
+        conversation: str = DEFAULT_CONVERSATION,
+    ) -> None:
+        """`conversation` is meant by calls that name none."""
         self._context = context
         self._naming = naming
+        self._conversation = conversation
         self._functions = FunctionToolset(context, _TOOLS[side])
 
     async def tools(self, call: Call) -> Sequence[Tool]:
@@ -261,7 +269,7 @@ class ChatTools:
         if name in LEGACY and self._naming.legacy == "off":
             raise UnknownToolError(name)
         try:
-            result = await self._functions.call(name, arguments, call)
+            result = await self._functions.call(name, {"conversation": self._conversation, **arguments}, call)
         except ChatError as error:
             return _failed(error.code, error.message, error.details)
         except InvalidArgumentsError as error:
@@ -269,12 +277,15 @@ class ChatTools:
         return replace(result, meta=await self._meta(name, arguments, call))
 
     def _named(self, tool: Tool) -> Tool:
+        properties = tool.input_schema["properties"]
+        conversation = {**properties["conversation"], "default": self._conversation}
+        schema = {**tool.input_schema, "properties": {**properties, "conversation": conversation}}
         dotted = next((alias for alias in tool.aliases if alias.startswith("chat.")), tool.name)
-        return replace(tool, name=dotted) if self._naming.names == "dotted" else tool
+        return replace(tool, name=dotted if self._naming.names == "dotted" else tool.name, input_schema=schema)
 
     async def _meta(self, name: str, arguments: JsonObject, call: Call) -> JsonObject | None:
         opened = await self._context()
-        conversation = arguments.get("conversation", DEFAULT_CONVERSATION)
+        conversation = arguments.get("conversation", self._conversation)
         unread = await opened.chat.unread(await opened.caller(call), conversation)
         meta: JsonObject = {UNREAD: unread} if unread else {}
         if name in LEGACY:
