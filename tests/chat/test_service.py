@@ -8,7 +8,7 @@ import pytest
 
 from ui_mcp.chat.http import message_events
 from ui_mcp.chat.identity import Principal, principal
-from ui_mcp.chat.message import Draft
+from ui_mcp.chat.message import Draft, Page
 from ui_mcp.chat.service import Chat, ReadRequest, open_chat
 from ui_mcp.errors import ChatError
 
@@ -196,3 +196,24 @@ async def test_receipts_that_cannot_be_written_wait_until_they_can(tmp_path: Pat
         with anyio.fail_after(30):
             while (await chat.receipts.read("default"))["read"] != page.to_json()["last_id"]:
                 await anyio.sleep(0.05)
+
+
+@pytest.mark.covers("R-RS-8")
+async def test_who_sees_the_old_mark_has_read_before_the_mark_was_moved(chat: Chat) -> None:
+    async def again() -> None:
+        repeats.append(await chat.read_and_advance(AGENT, ReadRequest(), None))
+
+    async def finish(ack: str) -> None:
+        moved.append(await chat.read_and_advance(AGENT, ReadRequest(), ack))
+
+    for _ in range(150):
+        await say(chat, "known")
+        known = (await chat.read_and_advance(AGENT, ReadRequest(), None)).last or 0
+        repeats: list[Page] = []
+        moved: list[Page] = []
+        async with anyio.create_task_group() as tasks:
+            for work in (again, again, lambda ack=str(known): finish(ack), lambda: say(chat, "new"), again):
+                tasks.start_soon(work)
+        old = [page for page in repeats if page.messages and page.messages[0].id <= known]
+        assert all((page.head or 0) <= (moved[0].head or 0) for page in old)
+        await finish(str(moved[0].head))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -10,7 +11,7 @@ from psycopg import AsyncConnection
 
 from ui_mcp.chat.message import Clock, Message, Page, Posted, Window, now_us
 from ui_mcp.chat.sqlite_store import BATCH, COLUMNS, Rows, add_to_backup, new_backup, read_backup, refuse_unless_empty
-from ui_mcp.chat.store import LOOKED_AT, Post, Query, SmallTables, Stage, storage_error, taken, window
+from ui_mcp.chat.store import LOOKED_AT, MARK, Post, Query, SmallTables, Stage, storage_error, taken, window
 from ui_mcp.storage.postgres import UNLIMITED, PostgresPool
 from ui_mcp.storage.schema import Schema
 
@@ -47,20 +48,14 @@ class PostgresStore(SmallTables):
 
     async def since(self, query: Query) -> Page:
         async with self._pool.connection() as connection:
-            heads = await _rows(connection, HEAD, (query.conversation,))
-            if not heads:
-                return Page((), query.after, None)
-            values = {
-                "conversation": query.conversation,
-                "after": query.after,
-                "authors": list(query.authors or _EVERYONE),
-                "rows": query.limit if query.authors is None else LOOKED_AT,
-                "max_bytes": query.max_bytes,
-            }
-            rows = await _rows(connection, AFTER, values)
-        messages, last = taken((Message(*row) for row in rows), query)
-        # The head was read first; a commit before the second statement may be newer.
-        return Page(messages, last, max(heads[0][0], last))
+            return await _page(connection, query)
+
+    async def advance(self, query: Query, subscriber: str, number: int) -> Page:
+        async with self._pool.connection() as connection:
+            # Even without a new mark this locks its row, so that nobody moves it before the page is read.
+            values = (query.conversation, f"{MARK}{subscriber}", number)
+            ((mark,),) = await _rows(connection, f"{REACHED} RETURNING id", values)
+            return await _page(connection, replace(query, after=mark))
 
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
         return await self.before(conversation, 2**63 - 1, limit, max_bytes)
@@ -117,6 +112,23 @@ class PostgresStore(SmallTables):
     async def _query(self, statement: LiteralString, values: Any = ()) -> list[tuple[Any, ...]]:
         async with self._pool.connection() as connection:
             return await _rows(connection, statement, values)
+
+
+async def _page(connection: AsyncConnection[Any], query: Query) -> Page:
+    heads = await _rows(connection, HEAD, (query.conversation,))
+    if not heads:
+        return Page((), query.after, None)
+    values = {
+        "conversation": query.conversation,
+        "after": query.after,
+        "authors": list(query.authors or _EVERYONE),
+        "rows": query.limit if query.authors is None else LOOKED_AT,
+        "max_bytes": query.max_bytes,
+    }
+    rows = await _rows(connection, AFTER, values)
+    messages, last = taken((Message(*row) for row in rows), query)
+    # The head was read first; a commit before the second statement may be newer.
+    return Page(messages, last, max(heads[0][0], last))
 
 
 async def _rows(connection: AsyncConnection[Any], statement: LiteralString, values: Any) -> list[tuple[Any, ...]]:

@@ -136,8 +136,7 @@ class Chat:
         heads = await self.store.heads() if finished else {}
         if finished and (query.conversation not in heads or finished > heads[query.conversation].any):
             raise ChatError(f"ack {ack} is beyond the newest message", "invalid_cursor")
-        mark = await self.store.advance(query.conversation, ask.subscriber or who.name, finished)
-        page = await self.store.since(replace(query, after=mark))
+        page = await self.store.advance(query, ask.subscriber or who.name, finished)
         self._mark_delivered(who, ask.conversation, page.messages)
         return page
 

@@ -5,6 +5,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from anyio import to_thread
 
 from ui_mcp.chat.message import Clock, Draft, Message, Page, Posted, Window, next_id, now_us
-from ui_mcp.chat.store import LOOKED_AT, Post, Query, SmallTables, Stage, storage_error, taken, window
+from ui_mcp.chat.store import LOOKED_AT, MARK, Post, Query, SmallTables, Stage, storage_error, taken, window
 from ui_mcp.errors import ChatError
 from ui_mcp.storage.database import close_database
 from ui_mcp.storage.schema import Schema
@@ -83,6 +84,12 @@ class SqliteStore(SmallTables):
     async def since(self, query: Query) -> Page:
         return await self._file.read(lambda connection: since(connection, query))
 
+    async def advance(self, query: Query, subscriber: str, number: int) -> Page:
+        stage = f"{MARK}{subscriber}"
+        if number == 0:
+            return await self._file.read(lambda connection: after_mark(connection, query, stage))
+        return await self._file.durable(lambda connection: advance(connection, query, stage, number))
+
     async def newest(self, conversation: str, limit: int, max_bytes: int) -> Window:
         return await self.before(conversation, 2**63 - 1, limit, max_bytes)
 
@@ -100,8 +107,7 @@ class SqliteStore(SmallTables):
         return int(rows[0][0])
 
     async def reached(self, conversation: str, stage: Stage, number: int) -> None:
-        sql = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = max(id, excluded.id)"
-        await self._file.lazy(lambda connection: connection.execute(sql, (conversation, stage, number)))
+        await self._file.lazy(lambda connection: connection.execute(_REACHED, (conversation, stage, number)))
         self._watcher.wake()
 
     async def audit(self, principal: str, action: str, detail: str) -> None:
@@ -128,6 +134,7 @@ _FIND = "SELECT key, head FROM conversations WHERE name = ?"
 _START = "INSERT INTO conversations (name, head, user_head) VALUES (?, 0, 0)"
 _MOVE = "UPDATE conversations SET head = ?, user_head = CASE WHEN ? THEN ? ELSE user_head END WHERE key = ?"
 _INSERT = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_REACHED = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = max(id, excluded.id)"
 _EARLIER = "SELECT id, ts FROM messages WHERE conversation = ? AND principal = ? AND client_id = ?"
 
 _AFTER = (
@@ -158,17 +165,44 @@ def append(connection: sqlite3.Connection, post: Post, clock: Clock) -> list[Pos
 
 def since(connection: sqlite3.Connection, query: Query) -> Page:
     """Return one page; head and messages come from the same snapshot."""
+    with _snapshot(connection):
+        return _page(connection, query)
+
+
+def after_mark(connection: sqlite3.Connection, query: Query, stage: str) -> Page:
+    """Return the page after a subscriber's mark, both from the same snapshot."""
+    with _snapshot(connection):
+        return _page(connection, replace(query, after=_mark(connection, query.conversation, stage)))
+
+
+def advance(connection: sqlite3.Connection, query: Query, stage: str, number: int) -> Page:
+    """Move a subscriber's mark and return the page after it; the caller holds the write transaction."""
+    connection.execute(_REACHED, (query.conversation, stage, number))
+    return _page(connection, replace(query, after=_mark(connection, query.conversation, stage)))
+
+
+@contextmanager
+def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN")
     try:
-        found = connection.execute(_FIND, (query.conversation,)).fetchone()
-        if found is None:
-            return Page((), query.after, None)
-        most = query.limit + 1 if query.authors is None else LOOKED_AT
-        rows = connection.execute(_AFTER, (found[0], query.after, most))
-        messages, last = taken((Message(*row) for row in rows), query)
-        return Page(messages, last, found[1])
+        yield
     finally:
         connection.execute("COMMIT")
+
+
+def _page(connection: sqlite3.Connection, query: Query) -> Page:
+    found = connection.execute(_FIND, (query.conversation,)).fetchone()
+    if found is None:
+        return Page((), query.after, None)
+    most = query.limit + 1 if query.authors is None else LOOKED_AT
+    rows = connection.execute(_AFTER, (found[0], query.after, most))
+    messages, last = taken((Message(*row) for row in rows), query)
+    return Page(messages, last, found[1])
+
+
+def _mark(connection: sqlite3.Connection, conversation: str, stage: str) -> int:
+    row = connection.execute("SELECT id FROM receipts WHERE conversation = ? AND stage = ?", (conversation, stage))
+    return next((int(number) for (number,) in row), 0)
 
 
 def before_id(connection: sqlite3.Connection, name: str, number: int, limit: int, max_bytes: int) -> Window:

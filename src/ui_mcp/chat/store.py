@@ -91,8 +91,11 @@ class Receipts(Protocol):
         """Return the newest id of each stage."""
         ...
 
-    async def advance(self, conversation: str, subscriber: str, number: int) -> int:
-        """Move a subscriber's mark forward to `number`, never back, durably; return where it is then."""
+    async def advance(self, query: Query, subscriber: str, number: int) -> Page:
+        """Move a subscriber's mark forward to `number`, never back, durably; return the page after where it is then.
+
+        It is one step for others who use the same mark: `query.after` is not used.
+        """
         ...
 
 
@@ -186,17 +189,6 @@ class SmallTables:
     async def receipts(self, conversation: str) -> Mapping[Stage, int]:
         rows = await self._rows("SELECT stage, id FROM {}receipts WHERE conversation = ?", conversation)
         return {stage: number for stage, number in rows if not stage.startswith(MARK)}
-
-    async def advance(self, conversation: str, subscriber: str, number: int) -> int:
-        stage = f"{MARK}{subscriber}"
-        if number > 0:
-            statement = (
-                "INSERT INTO {0}receipts VALUES (?, ?, ?) ON CONFLICT (conversation, stage) "
-                "DO UPDATE SET id = excluded.id WHERE {0}receipts.id < excluded.id"
-            )
-            await self._change(statement, conversation, stage, number)
-        rows = await self._rows("SELECT id FROM {}receipts WHERE conversation = ? AND stage = ?", conversation, stage)
-        return int(rows[0][0]) if rows else 0
 
     async def add_token(self, token: Token, digest: bytes) -> None:
         scopes = " ".join(sorted(token.scopes))
