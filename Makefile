@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host soak crash script-kills fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host soak crash script-kills chat-kills fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,10 @@ crash: test-setup  ## four Chromium pages, EDITS (10000) and KILLS (200) of work
 
 script-kills: test-setup  ## KILLS (500) of gateway, worker and upstream under a script of 40 calls, on SQLite and PostgreSQL
 	PYTHONPATH=tests $(BIN)/python -m integration.script_kills.killing --kills $(or $(KILLS),500) --seed $(or $(SEED),24) $(DATABASE)
+
+chat-kills: test-setup  ## KILLS (300) of servers, agent and clients under a chat with questions, orders and files, on SQLite and PostgreSQL; needs Go
+	cd tests/soak/chat_kills/checker && go test .
+	PYTHONPATH=tests $(BIN)/python -m soak.chat_kills.run --kills $(or $(KILLS),300) --seed $(or $(SEED),23) $(DATABASE)
 
 fuzz: $(STAMPS)/dev assets  ## CASES (200000) random cases at every border, up to half an hour
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(CASES)
