@@ -11,7 +11,7 @@ from ui_mcp.agent.calls import ApprovalLookup, Calls, CallSettings, RequestedCal
 from ui_mcp.agent.handlers import Handler, run_handlers
 from ui_mcp.agent.journal import NewEvent
 from ui_mcp.agent.journal_writer import JournalWriter
-from ui_mcp.agent.model import UNTRUSTED, Model, ToolUse, VendorNames
+from ui_mcp.agent.model import UNTRUSTED, Model, ModelRequest, ToolUse, VendorNames
 from ui_mcp.agent.outcome import Outcome
 from ui_mcp.agent.sampler import Answer, Deltas, Resolve, Sampler, SamplingSettings, as_they_are
 from ui_mcp.agent.tools import YIELD, YIELD_SPELLINGS, ControlTools, Legacy, TurnControl
@@ -52,6 +52,10 @@ class LoopSettings:
     principal: str = "agent"
     legacy: Legacy = "compat"
     resolved: Resolve = as_they_are
+    tuned: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    """Returns a request as the person wants it for this conversation."""
+    exhausted: Callable[[], str | None] = lambda: None
+    """Returns why no further answer may be asked for: a budget is used up."""
     marks: bool = False
     """Whether results of tools are marked as untrusted for the model."""
 
@@ -97,6 +101,8 @@ class Loop:
             await news()
             if await run_handlers(self._handlers, self._writer):
                 return await self._end("yield")
+            if why := self._settings.exhausted():
+                return await self._end("limit", why)
             try:
                 answer, names = await self._sampler.sample()
             except Exception as error:  # noqa: BLE001 - an error of the model ends its turn only, not the agent
@@ -197,6 +203,7 @@ def _sampling(settings: LoopSettings) -> SamplingSettings:
         max_context_tokens=settings.max_context_tokens,
         max_output_tokens=settings.max_output_tokens,
         resolved=settings.resolved,
+        tuned=settings.tuned,
     )
 
 

@@ -79,6 +79,8 @@ class SamplingSettings:
     max_output_tokens: int
     resolved: Resolve = as_they_are
     """Returns messages with the contents of the files that they refer to."""
+    tuned: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    """Returns a request as the person wants it for this conversation."""
 
 
 class Sampler:
@@ -136,13 +138,14 @@ class Sampler:
 
     async def _request(self, offers: Sequence[ToolOffer]) -> ModelRequest:
         self.seen = len(self._writer.events)  # later messages are not in this request
-        return ModelRequest(
+        request = ModelRequest(
             messages=await self._settings.resolved(self._writer.transcript.messages()),
             system=self._settings.system(),
             tools=offers,
             tool_choice=self._settings.tool_choice,
             max_output_tokens=self._settings.max_output_tokens,
         )
+        return self._settings.tuned(request)
 
     async def _compact(self) -> None:
         """Replace the conversation before the newest question by a summary, and tell people so."""
