@@ -148,6 +148,15 @@ class Workspace:
         moved = self.own.is_dir() and not (self.own / MOVING).exists()
         return self.own if moved or not self.left_in_storage() else self.storage
 
+    @property
+    def attachments(self) -> Path:
+        """Files that people attached to messages of the chat."""
+        return self.state_dir / "attachments"
+
+    @property
+    def prompts(self) -> Path:
+        return self.state_dir / "prompts.json"
+
     def left_in_storage(self) -> list[str]:
         """Return the names of our files that an older version left in `storage/`; links are ignored."""
         found = [name for name in OLD_FILES if (self.storage / name).is_file()]

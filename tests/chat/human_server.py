@@ -24,8 +24,9 @@ async def human_server(folder: Path, port: int, rate: float = 20.0) -> AsyncIter
         opened = OpenChat(chat, directory_of(served, chat, always=True))
         endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         try:
-            agents = AgentPlace(None, Workspace.at(folder).state_dir)
-            yield chat, face_app("human", opened, rate, endpoints, port, agents=agents)
+            workspace = Workspace.at(folder)
+            agents = AgentPlace(None, workspace.state_dir)
+            yield chat, face_app("human", opened, rate, endpoints, port, workspace=workspace, agents=agents)
         finally:
             chat.tail.cancel_waiters()
             endpoints.close()

@@ -1,5 +1,6 @@
 """Files of messages: kept by digest, typed by content, referred to in the text."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,35 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 pytestmark = pytest.mark.covers("CHAT-FILE-1")
 
 
+def files_in(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
 async def test_a_file_is_stored_once_and_read_back_after_a_restart(tmp_path: Path) -> None:
     first = await AttachmentStore(tmp_path / "files").put(PNG)
+    await AttachmentStore(tmp_path / "files").keep(first.digest)
     again = await AttachmentStore(tmp_path / "files").put(PNG)
 
     assert again.digest == first.digest
     assert (await AttachmentStore(tmp_path / "files").get(first.digest)).data == PNG
-    assert [file.stat().st_mode & 0o777 for file in (tmp_path / "files").iterdir()] == [0o600]
+    assert [file.stat().st_mode & 0o777 for file in files_in(tmp_path / "files")] == [0o600]
+
+
+@pytest.mark.covers("CHAT-FILE-4")
+async def test_an_upload_that_is_never_sent_is_deleted_after_a_week(tmp_path: Path) -> None:
+    now = time.time()
+    store = AttachmentStore(tmp_path, clock=lambda: now)
+    sent, forgotten = await store.put(PNG), await store.put(b"never sent")
+    await store.keep(sent.digest)
+    await store.clean()
+    assert (await store.get(forgotten.digest)).data == b"never sent"
+
+    now += attachments.UNSENT_SECONDS + 60
+    await store.clean()
+
+    assert [file.name for file in files_in(tmp_path)] == [sent.digest]
+    with pytest.raises(NotFoundError):
+        await store.keep(forgotten.digest)
 
 
 async def test_what_is_empty_too_large_or_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

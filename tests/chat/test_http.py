@@ -229,3 +229,28 @@ async def test_only_people_and_their_tokens_stop_an_agent(tmp_path: Path) -> Non
 
     assert [answer.status_code for answer in answers] == [202, 401, 202]
     assert request == AgentRequest("resume", 0)
+
+
+@pytest.mark.covers("CHAT-FILE-4")
+async def test_a_person_sends_files_and_agents_and_observers_reach_none(tmp_path: Path) -> None:
+    async with served(tmp_path) as (chat, url), await person_at(url) as person:
+        tokens = {name: await AccessTokens(chat.store).create(name, ROLES[role]) for name, role in _ROLES.items()}
+        stored = (await person.post("/chat/attachments", params={"name": "a.txt"}, content=b"tea")).json()
+        content = f"Look\n\n[a.txt](attachment:{stored['id']})"
+        sent = await person.post("/chat/messages", json={"content": content})
+        unknown = await person.post("/chat/messages", json={"content": f"[a](attachment:{'0' * 64})"})
+        async with httpx.AsyncClient(base_url=url) as program:
+            path = f"/chat/attachments/{stored['id']}"
+            reads = {
+                name: await program.get(path, headers={"authorization": f"Bearer {token}"})
+                for name, token in tokens.items()
+            }
+            anonymous = await program.post("/chat/attachments", content=b"x")
+
+    assert sent.status_code == 201
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (400, "invalid_argument")
+    assert {name: answer.status_code for name, answer in reads.items()} == {"alice": 200, "bot": 403, "eve": 403}
+    assert reads["alice"].content == b"tea"
+    assert anonymous.status_code == 401
+    kept = Workspace.at(tmp_path).attachments / stored["id"]
+    assert kept.read_bytes() == b"tea"

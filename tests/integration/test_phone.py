@@ -111,6 +111,24 @@ async def test_phones_are_off_by_default_and_the_persons_listener_is_on_loopback
     assert (refused.status_code, refused.json()["error"]["message"]) == (400, "Phones are off: set phone.url")
 
 
+@pytest.mark.covers("CHAT-FILE-4")
+async def test_a_photo_is_sent_from_the_phone(tmp_path: Path, port: int, push: PushService) -> None:
+    photo = b"\x89PNG\r\n\x1a\n" + bytes(3_000_000)
+    async with served(tmp_path, port, push) as running:
+        phone = await in_thread(paired_phone, port)
+        with phone:
+            stored = (await in_thread(phone.post, "/chat/attachments", params={"name": "p.png"}, content=photo)).json()
+            text = f"[p.png](attachment:{stored['id']})"
+            sent = await in_thread(phone.post, "/chat/messages", json={"content": text})
+        person = await in_thread(let_in, running.person_url)
+        seen = await in_thread(httpx2.get, f"{running.person_url}/chat/attachments/{stored['id']}", headers=person)
+        page = await in_thread(httpx2.get, f"{running.url}/chat/attachments/{stored['id']}")
+
+    assert (sent.status_code, stored["mime"]) == (201, "image/png")
+    assert (seen.content, seen.headers["content-type"]) == (photo, "image/png")
+    assert page.status_code == 401, "a page without the session's cookie reads no files"
+
+
 @pytest.mark.covers("INBOX-9")
 async def test_the_listener_for_phones_takes_its_own_https_origin_alone(
     tmp_path: Path, port: int, push: PushService

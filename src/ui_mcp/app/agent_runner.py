@@ -4,12 +4,13 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
 
+from ui_mcp.agent.attached_files import AttachedFiles
 from ui_mcp.agent.handlers import UpstreamChanges
 from ui_mcp.agent.history import continue_after_answers
 from ui_mcp.agent.inbox import McpInbox, Open
@@ -17,10 +18,11 @@ from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.live import LiveAnswer
 from ui_mcp.agent.loop import Loop, LoopSettings
-from ui_mcp.agent.models import ChosenModel, ModelSettings, choose_model, model_settings
+from ui_mcp.agent.models import ChosenModel, ModelSettings, choose_model, model_settings, sees
 from ui_mcp.agent.orchestrator import Orchestrator, PollSettings
 from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.app.commands.trust import offer
+from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.mcp import ChatServerOptions, directory_of
 from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
 from ui_mcp.config import Config
@@ -80,7 +82,10 @@ async def _agent(options: AgentOptions) -> int:
             AGENT,
         )
         inbox = _inbox(options, gateway_options)
-        loop_settings = _loop_settings(llm, config, offered)
+        attached = AttachmentStore(Workspace.at(options.base_dir).attachments)
+        loop_settings = replace(
+            _loop_settings(llm, config, offered), resolved=AttachedFiles(attached, lambda: sees(llm)).resolved
+        )
         live = _live_answer(journal, options.conversation, loop_settings)
         agent = Orchestrator(
             options.conversation,

@@ -6,8 +6,11 @@ import anyio
 
 from ui_mcp.app.chat_server import as_person, open_served_chat
 from ui_mcp.app.watch_routes import AgentPlace, face_timeline_routes
+from ui_mcp.chat.attachments import MAX_UPLOAD, AttachmentStore
 from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
+from ui_mcp.chat.message import ATTACHMENTS
+from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.chat.tools import OpenChat, Side
 from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.routes import McpRoutes
@@ -15,7 +18,7 @@ from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.auth import BearerAuth, principal_of
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
-from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+from ui_mcp.webserver.security import MAX_BODY, AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, bind_with_retry, listening, mcp_app, port_of
 from ui_mcp.workspace import Workspace
 
@@ -39,11 +42,15 @@ async def _http(served: ChatServerOptions, port: int) -> int:
             allowed_hosts=frozenset(config.server.allowed_hosts),
             allowed_origins=frozenset(config.server.allowed_origins),
             navigable=lambda path: path == "/chat",
+            max_body=lambda path: MAX_UPLOAD if path == ATTACHMENTS else MAX_BODY,
         )
         url = config.server.url(port_of(listener))
         shown = person_link(url, "chat") if served.side == "human" and sys.stdout.isatty() else url
-        place = AgentPlace(served.store or config.storage.url, Workspace.at(served.base_dir).state_dir)
-        face = face_app(served.side, opened, config.chat.rate, endpoints, port_of(listener), agents=place)
+        workspace = Workspace.at(served.base_dir)
+        place = AgentPlace(served.store or config.storage.url, workspace.state_dir)
+        face = face_app(
+            served.side, opened, config.chat.rate, endpoints, port_of(listener), workspace=workspace, agents=place
+        )
         app = SecurityMiddleware(face, rules)
         serve = person_listening if served.side == "human" else listening
         async with serve(app, listener, config.server.allowed_users), pausing(definition.tasks):
@@ -64,6 +71,7 @@ def face_app(
     endpoints: McpRoutes,
     port: int,
     *,
+    workspace: Workspace,
     agents: AgentPlace | None = None,
 ) -> App:
     """Build the application of one side; the human side requires a human's token or the person's credential.
@@ -76,6 +84,6 @@ def face_app(
         return BearerAuth(mcp_app(assistant_face_routes(opened, per_second), endpoints), admit)
     access = Access(str(port))
     watched = face_timeline_routes(opened, access, agents) if agents else []
-    return HumanFaceAccess(
-        mcp_app([*watched, *human_face_routes(opened, per_second, access)], endpoints), admit, access
-    )
+    files, prompts = AttachmentStore(workspace.attachments), PromptLibrary(workspace.prompts)
+    own = human_face_routes(opened, per_second, access, files, prompts)
+    return HumanFaceAccess(mcp_app([*watched, *own], endpoints), admit, access)

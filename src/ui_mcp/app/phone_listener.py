@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ui_mcp.app.watch_routes import approvals_of, inboxes, person_timeline_and_approvals, waiting
+from ui_mcp.chat.attachments import MAX_UPLOAD
+from ui_mcp.chat.message import ATTACHMENTS
 from ui_mcp.config import Config
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
@@ -35,7 +37,7 @@ from ui_mcp.webserver.person_app import (
     registered,
 )
 from ui_mcp.webserver.person_auth import CREDENTIAL_HEADER, Access
-from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
+from ui_mcp.webserver.security import MAX_BODY, AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, Routes, Tls, bind, listening, port_of
 from ui_mcp.webserver.static import shared_style_route
 from ui_mcp.workspace import Workspace
@@ -128,7 +130,7 @@ def phone_app(host: UiServer, config: Config) -> App:
         file_route("/person/assets", PERSON_FOLDER),
         shared_style_route(),
     ]
-    site = PersonSite(access, page, describe, routes, PAGES, files=PUBLIC)
+    site = PersonSite(access, page, describe, routes, PAGES, uploads=frozenset({ATTACHMENTS}), files=PUBLIC)
     return SecurityMiddleware(person_app(site), phone_rules(phone))
 
 
@@ -139,6 +141,7 @@ def phone_rules(phone: PhoneSettings) -> AccessRules:
         allowed_hosts=frozenset({urlsplit(phone.origin).netloc}),
         allowed_origins=frozenset({phone.origin}),
         service_worker=SERVICE_WORKER,
+        max_body=lambda path: MAX_UPLOAD if path == ATTACHMENTS else MAX_BODY,
     )
 
 

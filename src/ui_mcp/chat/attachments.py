@@ -5,6 +5,9 @@ store that is, and uploading it again changes nothing.
 """
 
 import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +18,13 @@ from ui_mcp.errors import InvalidArgumentsError, NotFoundError
 from ui_mcp.files import make_private, write_atomic
 
 MAX_BYTES = 10 * 1024 * 1024
+MAX_UPLOAD = MAX_BYTES + 1
+"""Bytes of a request that are read: one more than is stored, so that the answer can name the limit."""
 MAX_FILES = 10
 """Most files of one message."""
 NAME_CHARS = 80
+UNSENT_SECONDS = 7 * 24 * 3600
+"""How long an upload waits to be sent."""
 TEXT, UNKNOWN = "text/plain", "application/octet-stream"
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _REFERENCE = re.compile(r"\[([^\]\n]{1,80})\]\(attachment:([0-9a-f]{64})\)")
@@ -94,10 +101,15 @@ def kind_of(data: bytes) -> str:
 
 
 class AttachmentStore:
-    """Keeps files in a folder that only the account can read."""
+    """Keeps files in a folder that only the account can read.
 
-    def __init__(self, folder: Path) -> None:
+    An upload waits in the folder `unsent` until it is sent with a message; what is not sent is deleted after a week.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = folder
+        self._unsent = folder / "unsent"
+        self._clock = clock
 
     async def put(self, data: bytes) -> StoredFile:
         """Store a content, durably before this returns.
@@ -123,25 +135,58 @@ class AttachmentStore:
             raise NotFoundError("There is no such attachment")
         return await to_thread.run_sync(self._get, digest)
 
+    async def keep(self, digest: str) -> None:
+        """Keep a content from now on, because a message refers to it; call this before the message is stored.
+
+        Raises:
+            NotFoundError: there is none with this digest.
+        """
+        await self.get(digest)
+        await to_thread.run_sync(self._keep, digest)
+
     async def remove(self, digest: str) -> None:
         """Delete a content that no message refers to any more."""
         if _DIGEST.fullmatch(digest):
             await to_thread.run_sync(lambda: (self._folder / digest).unlink(missing_ok=True))
 
+    async def clean(self) -> None:
+        """Delete uploads that were not sent."""
+        await to_thread.run_sync(self._clean)
+
     def _put(self, data: bytes) -> StoredFile:
         digest = sha256(data).hexdigest()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        make_private(self._folder)
-        file = self._folder / digest
-        if not file.exists():
-            write_atomic(file, data, mode=0o600)
+        for folder in (self._folder, self._unsent):
+            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
+        self._clean()
+        if not (self._folder / digest).exists():
+            write_atomic(self._unsent / digest, data, mode=0o600)  # also again: its week begins anew
         return StoredFile(digest, kind_of(data), data)
 
+    def _keep(self, digest: str) -> None:
+        with suppress(FileNotFoundError):  # it is kept already
+            (self._unsent / digest).replace(self._folder / digest)
+
+    def _clean(self) -> None:
+        oldest = self._clock() - UNSENT_SECONDS
+        for file in self._unsent.glob("*"):
+            with suppress(FileNotFoundError):
+                if file.stat().st_mtime < oldest:
+                    file.unlink()
+
     def _get(self, digest: str) -> StoredFile:
-        try:
-            data = (self._folder / digest).read_bytes()
-        except OSError as error:
-            raise NotFoundError("There is no such attachment\nIt may have been deleted; attach it again.") from error
+        # The first folder twice: a file may be kept between two looks.
+        places = (self._folder, self._unsent, self._folder)
+        data = next((read for folder in places if (read := _read(folder / digest))), None)
+        if data is None:
+            raise NotFoundError("There is no such attachment\nIt may have been deleted; attach it again.")
         if sha256(data).hexdigest() != digest:
             raise NotFoundError("The attachment was changed on disk\nAttach it again.")
         return StoredFile(digest, kind_of(data), data)
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None

@@ -8,11 +8,14 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ui_mcp.chat.attachment_http import AttachmentApi
+from ui_mcp.chat.attachments import AttachmentStore, attachments_in
 from ui_mcp.chat.identity import LOCAL, POST_ASSISTANT, POST_USER, READ, AccessTokens, Principal
-from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Message, id_text, optional_id
+from ui_mcp.chat.message import ATTACHMENTS, DEFAULT_CONVERSATION, Author, Draft, Message, id_text, optional_id
+from ui_mcp.chat.prompts import PromptApi, PromptLibrary
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tools import OpenChat, PostArgs
-from ui_mcp.errors import ChatError
+from ui_mcp.errors import ChatError, NotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.validation import InvalidDataError, read_json
 from ui_mcp.version import bundled_version
@@ -36,6 +39,7 @@ from ui_mcp.webserver.static import shared_style_route
 from ui_mcp.workspace import BUNDLE
 
 CHAT_PAGE = BUNDLE / "web" / "chat"
+PROMPTS = "/chat/prompts"
 
 
 def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: PageNonces) -> Sequence[BaseRoute]:
@@ -104,8 +108,17 @@ Opened = Callable[[], Awaitable[Chat]]
 class ChatBridge:
     """Serves `/chat/…` to clients for which `who` returns a principal."""
 
-    def __init__(self, chat: Opened, who: Who, per_second: float = 20.0, side: Author = "assistant") -> None:
+    def __init__(
+        self,
+        chat: Opened,
+        who: Who,
+        per_second: float = 20.0,
+        side: Author = "assistant",
+        *,
+        files: AttachmentStore | None = None,
+    ) -> None:
         self._chat = chat
+        self._files = files
         self._who = who
         self._side: Author = side
         self._rate = Rate(per_second)
@@ -179,11 +192,22 @@ class ChatBridge:
         # A caller who may post as neither learns what is missing on this side.
         sides: dict[str, Author] = {POST_USER: "user", POST_ASSISTANT: "assistant"}
         author = next((side for scope, side in sides.items() if scope in who.scopes), self._side)
+        await self._keep_files(author, drafts)
         posted = await chat.post(who, author, args.conversation, drafts)
         status = 200 if all(done.repeated for done in posted) else 201
         if args.messages is None:
             return _json(posted[0].to_json(), status)
         return _json({"ids": [id_text(done.id) for done in posted], "last_id": id_text(posted[-1].id)}, status)
+
+    async def _keep_files(self, author: Author, drafts: Sequence[Draft]) -> None:
+        """Keep the files of a person's messages, before these are stored."""
+        if self._files is None or author != "user":
+            return
+        for digest in {file.digest for draft in drafts for file in attachments_in(draft.content)}:
+            try:
+                await self._files.keep(digest)
+            except NotFoundError as error:
+                raise ChatError(error.message, "invalid_argument") from error
 
 
 def entries(messages: Sequence[Message]) -> list[JsonObject]:
@@ -279,7 +303,7 @@ class HumanFaceAccess:
             await self.app(scope, receive, send)
         elif not entering and CREDENTIAL_HEADER not in connection.headers:
             await self._by_token(scope, receive, send)
-        elif found := refusal(connection, self._access, entering=entering):
+        elif found := refusal(connection, self._access, entering=entering, upload=scope["path"] == ATTACHMENTS):
             await found.response()(scope, receive, send)
         else:
             if not entering:
@@ -298,9 +322,11 @@ def _is_public(scope: Scope) -> bool:
     return scope["method"] in READING and (path == "/" or is_file or (path == "/chat" and html))
 
 
-def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Sequence[BaseRoute]:
+def human_face_routes(
+    opened: OpenChat, per_second: float, access: Access, files: AttachmentStore, prompts: PromptLibrary
+) -> Sequence[BaseRoute]:
     """Return the routes of the human's chat server: the bridge, the page, and sign-in."""
-    bridge = _face_bridge(opened, per_second, "user")
+    bridge = _face_bridge(opened, per_second, "user", files)
 
     async def describe(request: Request) -> JsonObject:
         return {"app_url": "", "version": bundled_version(), "base_dir": "", "pending": 0}
@@ -310,6 +336,7 @@ def human_face_routes(opened: OpenChat, per_second: float, access: Access) -> Se
         Route(CODE_PATH, _exchange(opened), methods=["POST"]),
         *entry_routes(access, describe),
         *bridge.routes(),
+        *_human_only(opened, [*AttachmentApi(files).routes(ATTACHMENTS), *PromptApi(prompts).routes(PROMPTS)]),
         *chat_page_routes(bridge.inbox, access.nonces),
     ]
 
@@ -335,11 +362,27 @@ def _exchange(opened: OpenChat) -> Callable[[Request], Awaitable[Response]]:
     return exchange
 
 
-def _face_bridge(opened: OpenChat, per_second: float, side: Author) -> ChatBridge:
+def _human_only(opened: OpenChat, routes: Sequence[Route]) -> list[Route]:
+    """Return routes that refuse observers and agents, who may have tokens of this server too."""
+
+    def guarded(route: Route) -> Route:
+        async def answer(request: Request) -> Response:
+            who = await opened.directory.of(principal_of(request.scope))
+            if POST_USER not in who.scopes:
+                return failed(403, "forbidden", f"{who.name} may not do this: scope {POST_USER} is missing")
+            response: Response = await route.endpoint(request)
+            return response
+
+        return Route(route.path, answer, methods=sorted(route.methods or {"GET"}))
+
+    return [guarded(route) for route in routes]
+
+
+def _face_bridge(opened: OpenChat, per_second: float, side: Author, files: AttachmentStore | None = None) -> ChatBridge:
     async def who(request: Request) -> Principal | None:
         return await opened.directory.of(principal_of(request.scope))
 
     async def chat() -> Chat:
         return opened.chat
 
-    return ChatBridge(chat, who, per_second, side)
+    return ChatBridge(chat, who, per_second, side, files=files)

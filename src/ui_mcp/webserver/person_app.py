@@ -60,8 +60,8 @@ class PersonSite:
     routes: Sequence[BaseRoute]
     pages: frozenset[str] = PAGES
     """Paths that show the page to a browser."""
-    upload: str | None = None
-    """Path to which a file may be sent as it is."""
+    uploads: frozenset[str] = frozenset()
+    """Paths to which a file may be sent as it is."""
     files: frozenset[str] = frozenset()
     """Further paths without secrets, which browsers fetch by themselves."""
 
@@ -81,7 +81,7 @@ def person_app(site: PersonSite) -> ASGIApp:
         ],
         exception_handlers={HTTPException: _failed, LifecycleError: _unavailable, NotFoundError: _unavailable},
     )
-    return PersonAuth(app, site.access, partial(is_public, pages=site.pages, files=site.files), site.upload)
+    return PersonAuth(app, site.access, partial(is_public, pages=site.pages, files=site.files), site.uploads)
 
 
 class HtmlRoute(Route):

@@ -3,7 +3,7 @@
 import hmac
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from secrets import token_bytes, token_urlsafe
@@ -204,12 +204,12 @@ class PersonAuth:
     """Middleware that requires the person's credential, except for `public` pages and files, which hold no secrets."""
 
     def __init__(
-        self, app: ASGIApp, access: Access, public: Callable[[HTTPConnection], bool], upload: str | None = None
+        self, app: ASGIApp, access: Access, public: Callable[[HTTPConnection], bool], uploads: Collection[str] = ()
     ) -> None:
         self.app = app
         self._access = access
         self._public = public
-        self._upload = upload
+        self._uploads = uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -232,7 +232,7 @@ class PersonAuth:
         if scope["method"] in READING and self._public(connection):
             return None
         entering = (scope["method"], scope["path"]) == ("POST", ENTER)
-        found = refusal(connection, self._access, entering=entering, upload=scope["path"] == self._upload)
+        found = refusal(connection, self._access, entering=entering, upload=scope["path"] in self._uploads)
         if found is None and not entering:
             mark_person(scope)
         return found

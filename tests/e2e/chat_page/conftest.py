@@ -24,6 +24,7 @@ from ui_mcp.person import PersonKeys
 from ui_mcp.webserver.auth import principal_of
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import bind, listening, port_of
+from ui_mcp.workspace import Workspace
 
 HUMAN, AGENT = principal("human", "human"), principal("agent", "agent")
 
@@ -76,7 +77,8 @@ async def chat_server(folder: Path, port: int = 0) -> AsyncIterator[tuple[Chat, 
         opened = OpenChat(chat, directory_of(served, chat, always=True))
         endpoints = McpRoutes(chat_definition(served, config, opened, announcements), principal=principal_of)
         rules = AccessRules(frozenset({port_of(listener)}))
-        face = face_app("human", opened, 100, endpoints, port_of(listener), agents=AgentPlace(None, folder))
+        place, agents = Workspace.at(folder), AgentPlace(None, folder)
+        face = face_app("human", opened, 100, endpoints, port_of(listener), workspace=place, agents=agents)
         app = SecurityMiddleware(face, rules)
         try:
             async with listening(app, listener):

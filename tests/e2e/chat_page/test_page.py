@@ -1,9 +1,10 @@
 """What the human sees and does in the chat page."""
 
+import base64
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import FilePayload, Page, Route, expect
 
 from chromium import Scheme
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, chat_server, link
@@ -18,6 +19,9 @@ from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 HOSTILE = """\
 <script>window.harmed = 1</script> <img src="https://evil.example/a.png" onerror="window.harmed = 2">
@@ -29,6 +33,16 @@ HOSTILE = """\
 <script>window.harmed = 5</script>
 ```
 """
+
+
+async def complaints(page: Page) -> list[list[str]]:
+    """What axe finds wrong with the page as it stands."""
+    if not AXE.is_file():
+        missing("axe-core")
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    run = "axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, String(nodes[0].target)]))"
+    found: list[list[str]] = await page.evaluate(run)
+    return found
 
 
 async def send(page: Page, text: str) -> None:
@@ -269,3 +283,33 @@ async def test_an_answer_grows_while_the_model_writes_it(
     await journal.close()
 
     assert problems == []
+
+
+@pytest.mark.covers("CHAT-FILE-4", "CHAT-PROMPT-1")
+@pytest.mark.parametrize(("width", "scheme"), [(1000, "light"), (390, "dark")])
+async def test_files_and_saved_prompts_are_sent_with_a_message(room: Room, width: int, scheme: Scheme) -> None:
+    page = await room.open(width=width, scheme=scheme)
+    await page.get_by_label("Message").fill("/")
+    await page.get_by_role("option", name="Edit prompts").click()
+    await page.get_by_label("Name").fill("Look")
+    await page.get_by_label("Text", exact=True).fill("What is in this picture?")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Saved.")).to_be_visible()
+    assert await complaints(page) == []
+    await page.keyboard.press("Escape")
+    await page.get_by_label("Message").fill("/lo")
+    await page.get_by_role("option", name="What is in this picture?").wait_for()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_label("Message")).to_have_value("What is in this picture?")
+    picture = FilePayload(name="photo.png", mimeType="image/png", buffer=PNG)
+    await page.get_by_label("Files to attach").set_input_files(picture)
+    await page.get_by_role("button", name="Remove photo.png").wait_for()
+    assert await complaints(page) == []
+    await page.get_by_label("Message").press("Enter")
+
+    await expect(page.locator(".chat-user").get_by_role("img", name="photo.png")).to_be_visible()
+    await expect(page.locator(".chat-user")).to_contain_text("What is in this picture?")
+    await page.reload()
+    await expect(page.locator(".chat-user").get_by_role("img", name="photo.png")).to_be_visible()
+    (message,) = (await room.chat.read(HUMAN, ReadRequest())).messages
+    assert message.content.startswith("What is in this picture?\n\n[photo.png](attachment:")

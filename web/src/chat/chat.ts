@@ -1,10 +1,13 @@
 /** The chat: the log of the conversation, the composer, and problems with the connection. */
-import { RequestError } from "../person/client";
+import { type LoadFile, withReferences } from "../nlui/attached";
+import { type Attachments, attachments, type Storage, takeFiles } from "../nlui/attachments";
+import { reasonOf, RequestError } from "../person/client";
 import type { ActivityChanged } from "./activity";
 import { composer } from "./composer";
 import { element } from "./inline";
 import { echoed, empty, failed, merged, newest, type Echo, type Log } from "./log";
 import { logView } from "./logview";
+import type { Prompts } from "./prompts";
 import { type AgentRequest, runBar } from "./run_bar";
 import type { Server } from "./server";
 import "./chat.css";
@@ -21,13 +24,18 @@ export interface Options {
   readonly follow?: Follow;
   /** Stops the agent, or lets it go on. */
   readonly ask?: (request: AgentRequest) => Promise<unknown>;
+  /** Stores and loads the files of messages; absent where none can be attached. */
+  readonly files?: Storage;
+  /** Loads the files of messages where they can only be read. */
+  readonly load?: LoadFile;
+  readonly prompts?: Prompts;
   /** Replaces the composer where the page may only read. */
   readonly footer?: HTMLElement;
   /** Builds the form shown when the server requires authentication; by default only the error is shown. */
   readonly signIn?: (why: string, again: () => void) => HTMLElement;
 }
 
-export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, ask, footer, signIn }: Options = {}): Chat {
+export function chat(root: HTMLElement, server: Server, { follow = () => () => undefined, ask, files, load = files?.load, prompts, footer, signIn }: Options = {}): Chat {
   let log: Log = empty;
   const notice = element("div");
   notice.className = "chat-notice";
@@ -37,14 +45,30 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
     write.restore(text);
     write.focus();
   };
-  const view = logView({ earlier: () => void loadEarlier(), retry: (echo) => void send(echo), ...(footer ? {} : { suggest }) });
-  const write = composer((content) => {
-    view.stick();
-    void send({ client_id: crypto.randomUUID(), content, failed: null });
-  });
-  const run = runBar(ask, (error) => showProblem(error instanceof Error ? error.message : String(error), 0));
+  const view = logView({ earlier: () => void loadEarlier(), retry: (echo) => void send(echo), ...(load ? { load } : {}), ...(footer ? {} : { suggest }) });
+  let attached: Attachments | null = null;
+  const takes = files ? { files: (changed: () => void) => (attached = attachments(files, changed, sayWhy)) } : {};
+  const write = composer(
+    (text) => {
+      view.stick();
+      const content = withReferences(text, attached?.files() ?? []);
+      attached?.set([]);
+      void send({ client_id: crypto.randomUUID(), content, failed: null });
+    },
+    { ...takes, ...(prompts ? { prompts } : {}) },
+  );
+  if (files) {
+    takeFiles(root, (dropped) => attached?.add(dropped));
+  }
+  const run = runBar(ask, (error) => showProblem(reasonOf(error), 0));
   root.classList.add("chat");
   root.replaceChildren(view.element, notice, run.element, footer ?? write.element);
+
+  /** Say why a file was not taken; nothing is tried again. */
+  function sayWhy(error: unknown): void {
+    notice.hidden = false;
+    notice.replaceChildren(reasonOf(error));
+  }
 
   function update(next: Log): void {
     log = next;

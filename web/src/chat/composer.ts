@@ -1,5 +1,6 @@
 /** The message field: Enter sends, Shift+Enter starts a new line, ArrowUp in the empty field restores the last text. */
 import { element } from "./inline";
+import { promptMenu, type Prompts } from "./prompts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -23,11 +24,13 @@ export interface Files {
 export interface ComposerOptions {
   /** Makes the files, given the function to call when they have changed. */
   readonly files?: (changed: () => void) => Files;
+  /** The texts that `/` offers. */
+  readonly prompts?: Prompts;
   /** Called when the person has changed the text or the files. */
   readonly changed?: () => void;
 }
 
-export function composer(send: (content: string) => void, { files, changed: told }: ComposerOptions = {}): Composer {
+export function composer(send: (content: string) => void, { files, prompts, changed: told }: ComposerOptions = {}): Composer {
   let last = "";
   const form = element("form");
   form.className = "chat-composer";
@@ -50,8 +53,16 @@ export function composer(send: (content: string) => void, { files, changed: told
     field.style.height = "auto";
     field.style.height = `${Math.min(field.scrollHeight, 220)}px`;
   };
+  const menu = prompts
+    ? promptMenu(prompts, field, (text) => {
+        field.value = text;
+        changed();
+        field.setSelectionRange(text.length, text.length);
+      })
+    : null;
   const changed = (): void => {
     draw();
+    menu?.update();
     told?.();
   };
   form.addEventListener("submit", (event) => {
@@ -67,6 +78,9 @@ export function composer(send: (content: string) => void, { files, changed: told
   });
   field.addEventListener("input", changed);
   field.addEventListener("keydown", (event) => {
+    if (menu?.key(event)) {
+      return;
+    }
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       form.requestSubmit();
@@ -76,6 +90,10 @@ export function composer(send: (content: string) => void, { files, changed: told
       changed();
     }
   });
+  if (menu) {
+    form.append(menu.element);
+    field.placeholder = "Write a message…  / for prompts";
+  }
   if (files) {
     attached = files(changed);
     form.prepend(attached.list, attached.button);

@@ -1,5 +1,6 @@
 /** Renders the log. Stays at the end while the user is there, and keeps its position when earlier messages arrive. */
 import type { ActivityByMessage } from "./activity";
+import { fileViews, type LoadFile, parted } from "../nlui/attached";
 import { element } from "./inline";
 import { isUnheard, stageOf, type Echo, type Log, type Message, type Stage } from "./log";
 import { markdown } from "./markdown";
@@ -30,6 +31,8 @@ export interface Actions {
   /** Puts a suggestion where the person writes; absent where they cannot. */
   readonly suggest?: (text: string) => void;
   retry(echo: Echo): void;
+  /** Loads a file of a message. */
+  readonly load?: LoadFile;
 }
 
 export function logView(actions: Actions): LogView {
@@ -97,7 +100,7 @@ export function logView(actions: Actions): LogView {
   }
 
   function bubbleOf(message: Message, log: Log): HTMLElement {
-    const known = drawn.get(message.id) ?? bubble(message);
+    const known = drawn.get(message.id) ?? bubble(message, actions.load);
     drawn.set(message.id, known);
     if (message.author === "user") {
       const [mark, label] = MARKS[stageOf(message, log.receipts)];
@@ -125,7 +128,7 @@ export function logView(actions: Actions): LogView {
   }
 
   function echoBubble(echo: Echo): HTMLElement {
-    const bubble = frame("user", echo.content, "text/markdown");
+    const bubble = frame("user", echo.content, "text/markdown", actions.load);
     bubble.classList.add(echo.failed === null ? "chat-sending" : "chat-failed");
     const foot = element("div", echo.failed ?? "Sending…");
     foot.className = "chat-foot";
@@ -182,8 +185,8 @@ function unheardNote(): HTMLElement {
   return made;
 }
 
-function bubble(message: Message): HTMLElement {
-  const made = frame(message.author, message.content, message.mime);
+function bubble(message: Message, load?: LoadFile): HTMLElement {
+  const made = frame(message.author, message.content, message.mime, load);
   made.dataset["id"] = message.id;
   const time = element("time");
   time.dateTime = message.ts;
@@ -221,15 +224,19 @@ function copyButton(content: string): HTMLElement {
   return button;
 }
 
-function frame(author: "user" | "assistant", content: string, mime: string): HTMLElement {
+function frame(author: "user" | "assistant", content: string, mime: string, load?: LoadFile): HTMLElement {
   const made = element("li");
   made.className = `chat-message chat-${author}`;
   const who = element("span", author === "user" ? "You" : "Agent");
   who.className = "chat-author";
   const body = element("div");
   body.className = "chat-body";
+  const { text, files } = author === "user" ? parted(content) : { text: content, files: [] };
   if (mime === "text/markdown") {
-    body.append(markdown(content));
+    body.append(markdown(text));
+    if (files.length > 0) {
+      body.append(fileViews(files, load));
+    }
   } else {
     body.append(element("pre", content));
     body.classList.add("chat-plain");

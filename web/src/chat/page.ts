@@ -3,7 +3,8 @@ import { type Fetch, fetchAsVisitor, codeFromAddress, personClient, reasonOf, se
 import { followActivity } from "./activity";
 import { chat } from "./chat";
 import { element } from "./inline";
-import { agentRequests, server } from "./server";
+import { promptsAt } from "./prompts";
+import { agentRequests, fileServer, server } from "./server";
 import "./page.css";
 
 const KEY = "chat-token";
@@ -75,7 +76,7 @@ if (root) {
     return form;
   };
   const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation, credential: current, review: null }, changed);
-  const opened = chat(root, server(conversation, fetch), { signIn: askForCode, follow, ask: agentRequests(conversation, fetch) });
+  const opened = chat(root, server(conversation, fetch), { signIn: askForCode, follow, ask: agentRequests(conversation, fetch), files: fileServer(fetch), prompts: promptsAt("/chat/prompts", fetch) });
   opened.focus();
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA)$/.test(event.target.tagName);

@@ -7,7 +7,7 @@ import { type Approval, plain, waitingRow } from "../person/request";
 import { followActivity } from "./activity";
 import { chat, type Chat } from "./chat";
 import { element } from "./inline";
-import { server } from "./server";
+import { loadFrom, server } from "./server";
 import "./panel.css";
 
 const POLL_MS = 3000;
@@ -32,7 +32,7 @@ export function togglePanel(opened: () => void, closed: () => void): void {
   document.body.append(panel);
   document.documentElement.classList.add("chat-open");
   const follow = (changed: Parameters<typeof followActivity>[1]): (() => void) => followActivity({ conversation: "default", credential: () => "", review: null }, changed);
-  const inside: Chat = chat(body, server("default", fetchAsVisitor), { follow, footer: personPageLink() });
+  const inside: Chat = chat(body, server("default", fetchAsVisitor), { follow, footer: personPageLink(), load: loadFrom(fetchAsVisitor) });
 
   closeOpen = (): void => {
     closeOpen = null;

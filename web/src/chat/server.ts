@@ -1,4 +1,6 @@
 /** The chat's HTTP API: history, posts, and the event stream. */
+import type { Attached, LoadFile } from "../nlui/attached";
+import type { Storage } from "../nlui/attachments";
 import { type Fetch, RequestError, sendJson } from "../person/client";
 import type { Message, Receipts } from "./log";
 import type { AgentRequest } from "./run_bar";
@@ -43,6 +45,22 @@ export function server(conversation: string, fetch: Fetch): Server {
       return () => stop.abort();
     },
   };
+}
+
+/** The files of messages at the server that sent this page. */
+export function fileServer(fetch: Fetch): Storage {
+  return {
+    async store(file) {
+      const answer = await fetch(`/chat/attachments?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+      const { id, name } = (await answer.json()) as Attached;
+      return { id, name };
+    },
+    load: loadFrom(fetch),
+  };
+}
+
+export function loadFrom(fetch: Fetch): LoadFile {
+  return async (id) => (await fetch(`/chat/attachments/${id}`)).blob();
 }
 
 /** Reaches the agent of a conversation, in whichever process it runs. */

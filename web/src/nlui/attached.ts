@@ -1,5 +1,6 @@
 /** The files of a message: how its text refers to them, `[name](attachment:DIGEST)`, and how they are shown. */
 import { button, make } from "./dom";
+import "./files.css";
 
 export interface Attached {
   readonly id: string;
@@ -17,6 +18,12 @@ const SHOWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 export function parted(text: string): { readonly text: string; readonly files: readonly Attached[] } {
   const files = [...text.matchAll(REFERENCE)].map(([, name = "", id = ""]) => ({ id, name }));
   return files.length > 0 ? { text: text.replace(REFERENCE, "").trimEnd(), files } : { text, files };
+}
+
+/** The text of a message with references to its files. */
+export function withReferences(text: string, files: readonly Attached[]): string {
+  const references = files.map(({ id, name }) => `[${name}](attachment:${id})`).join("\n");
+  return [text, references].filter(Boolean).join("\n\n");
 }
 
 /** The content as an address that an image may have; null if it is no image, whatever its name says. */

@@ -1,12 +1,13 @@
 /** A modal dialog with a form. */
 import { button, make } from "./dom";
+import "./dialog.css";
 
 export interface Form {
   readonly dialog: HTMLDialogElement;
   /** Show a status message, as an error unless `good`. */
   say(words: string, good?: boolean): void;
   /** Show why a request failed. */
-  fail(error: unknown): void;
+  readonly fail: (error: unknown) => void;
   close(): void;
 }
 

@@ -5,7 +5,8 @@
  */
 import { type ActivityChanged, followActivity } from "../chat/activity";
 import { chat, type Chat } from "../chat/chat";
-import { agentRequests, server } from "../chat/server";
+import { promptsAt } from "../chat/prompts";
+import { agentRequests, fileServer, server } from "../chat/server";
 import { button, make } from "../nlui/dom";
 import { accounts } from "./accounts";
 import { badge, notify } from "./attention";
@@ -131,7 +132,12 @@ function shell(state: State): void {
     const follow = (changed: ActivityChanged): (() => void) =>
       followActivity({ conversation: "default", credential: () => person.credential(), review: (item) => review(item.approval_id) }, changed);
     queueMicrotask(() => {
-      chatView = chat(talk, server("default", person.fetch), { follow, ask: agentRequests("default", person.fetch) });
+      chatView = chat(talk, server("default", person.fetch), {
+        follow,
+        ask: agentRequests("default", person.fetch),
+        files: fileServer(person.fetch),
+        prompts: promptsAt("/chat/prompts", person.fetch),
+      });
     });
   }
   if (state.approvals ?? true) {

@@ -21,6 +21,7 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import model_settings, sees
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.tools import Selected, selection_of
+from ui_mcp.chat.attachment_http import AttachmentApi
 from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.identity import POST_ASSISTANT, AccessTokens, Authenticator, principal
 from ui_mcp.chat.service import Chat, open_chat
@@ -41,7 +42,6 @@ from ui_mcp.gateway.web.access import NluiAccess, may_watch, with_cors
 from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
 from ui_mcp.gateway.web.app_sandbox import Sandbox
 from ui_mcp.gateway.web.app_views import APP, AppViews
-from ui_mcp.gateway.web.attachments import AttachmentApi
 from ui_mcp.gateway.web.conversation_list import ConversationList
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
@@ -90,7 +90,7 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
     sessions = ChatSessions(chat.tasks)
     routes = [
         *NluiApi(chat.conversations, sessions, decider(gateway), tokens_to_forward, attachments).routes(),
-        *attachments.routes(),
+        *attachments.routes("/api/attachments"),
         *ConversationList(chat.conversations, chat.attachments).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(gateway), PRESETS), result_of(gateway)).routes(),
         *NluiServers(chat.servers).routes(),

@@ -3,15 +3,21 @@
 from collections.abc import Sequence
 
 from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-from ui_mcp.chat.http import ChatBridge
+from ui_mcp.chat.attachment_http import AttachmentApi
+from ui_mcp.chat.attachments import AttachmentStore
+from ui_mcp.chat.http import PROMPTS, ChatBridge, failed
 from ui_mcp.chat.identity import POST_USER, AccessTokens, Principal, principal
+from ui_mcp.chat.message import ATTACHMENTS
+from ui_mcp.chat.prompts import PromptApi, PromptLibrary
 from ui_mcp.errors import LifecycleError
 from ui_mcp.ui.http.session_cookies import session_from_cookie
 from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import is_person
+from ui_mcp.webserver.responses import answering
 
 
 def has_session_cookie(host: UiServer, connection: HTTPConnection) -> bool:
@@ -37,7 +43,18 @@ def ui_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
         return principal("human", "human") if has_session_cookie(host, request) else None
 
     bridge = ChatBridge(host.chats.current, caller, per_second)
-    return [*bridge.reading_routes(), Route("/chat", bridge.inbox, methods=["GET"])]
+    files = AttachmentApi(files_of(host))
+
+    async def download(request: Request) -> Response:
+        if await caller(request) is None:
+            return failed(401, "unauthorized", "Open the page of this server")
+        return await files.download(request)
+
+    return [
+        *bridge.reading_routes(),
+        Route(f"{ATTACHMENTS}/{{digest}}", answering(download), methods=["GET"]),
+        Route("/chat", bridge.inbox, methods=["GET"]),
+    ]
 
 
 def mcp_chat_routes(host: UiServer, per_second: float = 20.0) -> Sequence[Route]:
@@ -56,5 +73,17 @@ def person_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
     async def caller(request: Request) -> Principal | None:
         return principal("human", "human") if is_person(request) else None
 
-    bridge = ChatBridge(host.chats.current, caller, per_second)
-    return [*bridge.routes(), Route("/chat", bridge.inbox, methods=["GET"])]
+    bridge = ChatBridge(host.chats.current, caller, per_second, files=files_of(host))
+    prompts = PromptLibrary(host.configured().workspace.prompts)
+    # The listener lets nobody but the person reach these.
+    return [
+        *bridge.routes(),
+        *AttachmentApi(files_of(host)).routes(ATTACHMENTS),
+        *PromptApi(prompts).routes(PROMPTS),
+        Route("/chat", bridge.inbox, methods=["GET"]),
+    ]
+
+
+def files_of(host: UiServer) -> AttachmentStore:
+    """Return the files that people attached in this project."""
+    return AttachmentStore(host.configured().workspace.attachments)

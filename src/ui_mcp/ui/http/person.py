@@ -7,6 +7,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ui_mcp.chat.attachments import MAX_UPLOAD
+from ui_mcp.chat.message import ATTACHMENTS
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
 from ui_mcp.jsontypes import JsonObject
@@ -30,7 +32,8 @@ from ui_mcp.webserver.security import LOOPBACK_NAMES, MAX_BODY, AccessRules, Sec
 from ui_mcp.webserver.server import App
 from ui_mcp.webserver.static import shared_style_route
 
-UPLOAD = "/imports/archive"
+UPLOADS = {"/imports/archive": MAX_ARCHIVE, ATTACHMENTS: MAX_UPLOAD}
+"""Paths that take files, with the most bytes of one."""
 VIEWS = frozenset({"/apps", "/settings", "/console"})
 """Further addresses of the page, each of which opens one of its views."""
 
@@ -72,7 +75,7 @@ def ui_person_app(
         }
 
     files = [file_route("/person/assets", PERSON_FOLDER), shared_style_route()]
-    site = PersonSite(access, page, describe, [*routes, *files], PAGES | VIEWS, UPLOAD)
+    site = PersonSite(access, page, describe, [*routes, *files], PAGES | VIEWS, frozenset(UPLOADS))
     return SecurityMiddleware(person_app(site), person_rules(config, listeners.person_port))
 
 
@@ -81,7 +84,7 @@ def person_rules(config: Config, port: int) -> AccessRules:
     return AccessRules(
         ports=frozenset({port}),
         allowed_hosts=frozenset(config.server.allowed_hosts),
-        max_body=lambda path: MAX_ARCHIVE if path == UPLOAD else MAX_BODY,
+        max_body=lambda path: UPLOADS.get(path, MAX_BODY),
     )
 
 

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from ui_mcp.chat.attachments import MAX_BYTES, MAX_FILES, Attachment, AttachmentStore, safe_name, with_references
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.webserver.responses import answering, text_of
 
-PATH = "/api/attachments"
-MAX_UPLOAD = MAX_BYTES + 1
-"""Bytes of a request that are read: one more than is stored, so that the answer can name the limit."""
 _SANDBOX = "default-src 'none'; sandbox"
 
 
@@ -23,11 +20,11 @@ class AttachmentApi:
     def __init__(self, store: AttachmentStore) -> None:
         self._store = store
 
-    def routes(self) -> Sequence[BaseRoute]:
-        return [
-            Route(PATH, answering(self.upload), methods=["POST"]),
-            Route(f"{PATH}/{{digest}}", answering(self.download), methods=["GET"]),
-        ]
+    def routes(self, path: str) -> Sequence[Route]:
+        return [Route(path, answering(self.upload), methods=["POST"]), *self.reading_routes(path)]
+
+    def reading_routes(self, path: str) -> Sequence[Route]:
+        return [Route(f"{path}/{{digest}}", answering(self.download), methods=["GET"])]
 
     async def upload(self, request: Request) -> Response:
         """Store the body of a request; `name` is the file's name."""
@@ -58,6 +55,6 @@ class AttachmentApi:
             raise InvalidArgumentsError(f"attachments must be a list of up to {MAX_FILES} objects with id and name")
         attached = [Attachment(safe_name(str(one.get("name", ""))), str(one.get("id"))) for one in given]
         for one in attached:
-            await self._store.get(one.digest)
+            await self._store.keep(one.digest)
         text = text_of(body, *names) if not attached or body.get(names[0]) else ""
         return with_references(text, attached)
