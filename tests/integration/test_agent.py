@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from agreeing import agree_to_gateway
+from integration.test_nlui_attachments import PNG, configured, vendor
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.timeline import StoredEvent, replay
+from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Chat, ReadRequest, open_chat
@@ -145,3 +148,22 @@ async def test_killing_the_agent_again_and_again_loses_and_doubles_nothing(folde
     assert len(called) == len(set(called))
     assert len(ended) == len(set(ended))
     assert set(called) <= set(ended)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("CHAT-FILE-2")
+async def test_a_picture_in_the_chat_reaches_a_model_that_sees(folder: Path) -> None:
+    asked: list[dict[str, Any]] = []
+    store = AttachmentStore(Workspace.at(".claude/ui", cwd=folder).attachments)
+    picture = await store.put(PNG)
+    await store.keep(picture.digest)
+    with vendor(asked) as base:
+        configured(folder, base, vision="on")
+        async with open_chat(store_url(folder)) as chat:
+            await say(chat, f"What is this?\n\n[photo.png](attachment:{picture.digest})")
+            with agent(folder):
+                await until_quiet(folder, 1)
+
+    text, image = asked[0]["messages"][-1]["content"]
+    assert "What is this?" in text["text"]
+    assert image["image_url"]["url"].startswith("data:image/png;base64,")

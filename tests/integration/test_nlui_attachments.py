@@ -22,16 +22,17 @@ PNG = base64.b64decode(
 
 
 @contextmanager
-def vendor(asked: list[dict[str, Any]]) -> Iterator[str]:
-    """A model server that records requests and always says "Seen."."""
+def vendor(asked: list[dict[str, Any]], usage: dict[str, int] | None = None) -> Iterator[str]:
+    """A model server that records requests with their keys and always says "Seen."."""
 
     class Answer(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked.append({**body, "key": self.headers["authorization"]})
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b'data: {"choices":[{"delta":{"content":"Seen."},"finish_reason":"stop"}]}\n\n')
-            self.wfile.write(b"data: [DONE]\n\n")
+            self.wfile.write(f"data: {json.dumps({'choices': [], 'usage': usage})}\n\ndata: [DONE]\n\n".encode())
 
         def log_message(self, *_: object) -> None: ...
 
@@ -62,7 +63,8 @@ def send(chat: httpx2.Client, conversation: str, message: str, *files: dict[str,
 
 
 def stored(folder: Path) -> list[bytes]:
-    return [file.read_bytes() for file in (folder / "data" / "attachments").iterdir()]
+    files = (folder / "data" / "attachments").rglob("*")
+    return [file.read_bytes() for file in files if file.is_file()]
 
 
 def test_an_image_reaches_the_model_outlives_a_restart_and_goes_with_its_last_conversation(tmp_path: Path) -> None:

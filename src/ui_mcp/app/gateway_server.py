@@ -15,7 +15,7 @@ from ui_mcp.gateway.mcp import gateway_definition
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.source import health_json
-from ui_mcp.chat.attachments import MAX_UPLOAD
+from ui_mcp.gateway.web.access import FILE_SIZES
 from ui_mcp.gateway.web.demo import demo_unless_configured
 from ui_mcp.gateway.web.service import chat_app, open_chat_page
 from ui_mcp.jsontypes import JsonObject
@@ -90,7 +90,7 @@ async def _serve(options: GatewayOptions, port: int | None) -> int:
             allowed_hosts=frozenset({host}) - LOOPBACK,
             allowed_origins=frozenset(settings.cors),
             sockets_without_origin=True,
-            max_body=lambda path: MAX_UPLOAD if path == "/api/attachments" else MAX_BODY,
+            max_body=lambda path: FILE_SIZES.get(path, MAX_BODY),
         )
         app = SecurityMiddleware(chat_app(chat, endpoints, Access(str(port_of(listener)))), rules)
         apps = bind_last(host, chat.gateway.context.data / "apps-port")

@@ -68,6 +68,25 @@ export interface OpenedApp {
   readonly sandbox: Readonly<Record<string, unknown>>;
 }
 
+/** What was set for one conversation; what is absent is as configured. */
+export interface ConversationSettings {
+  readonly model?: { readonly model?: string; readonly provider?: string; readonly api_base?: string; readonly api_key_env?: string };
+  readonly instructions?: string;
+  readonly temperature?: number;
+  readonly reasoning?: string;
+  readonly max_tokens?: number;
+  readonly max_cost?: number;
+}
+
+/** A server of models that can be used without another key. */
+export interface ModelOffer {
+  readonly name: string;
+  readonly provider?: string;
+  readonly api_base?: string;
+  readonly api_key_env?: string;
+  readonly models: readonly string[];
+}
+
 export const person = personClient();
 
 async function request<T>(path: string, method = "GET", body?: unknown): Promise<T> {
@@ -107,6 +126,11 @@ export const api = {
     request("/api/config/llm/test", "POST", settings),
   models: (settings: Readonly<Record<string, unknown>>): Promise<{ readonly models: readonly string[] }> => request("/api/config/llm/models", "POST", settings),
   providers: (): Promise<readonly Provider[]> => request("/api/config/llm/providers"),
+  settings: (id: string): Promise<ConversationSettings> => request(`${pathOf(id)}/settings`),
+  changeSettings: (id: string, settings: ConversationSettings): Promise<ConversationSettings> => request(`${pathOf(id)}/settings`, "PUT", settings),
+  offers: (): Promise<readonly ModelOffer[]> => request("/api/models"),
+  bringIn: async (file: Blob): Promise<{ readonly conversations: readonly string[]; readonly messages: number }> =>
+    (await (await person.fetch("/api/conversations/import", { method: "POST", body: file })).json()) as { readonly conversations: readonly string[]; readonly messages: number },
   selection: (id: string): Promise<Selection> => request(`${pathOf(id)}/tools`),
   select: (id: string, chosen: Selection): Promise<Selection> => request(`${pathOf(id)}/tools`, "PUT", chosen),
   stop: (id: string): Promise<unknown> => request("/api/chat/stop", "POST", { conversation_id: id }),

@@ -4,12 +4,14 @@ import "../chat/chat.css";
 import "./items.css";
 import "./nlui.css";
 import { composer } from "../chat/composer";
+import { managePrompts, promptsAt } from "../chat/prompts";
 import { codeFromAddress, reasonOf } from "../person/client";
 import { signInScreen, waitingScreen } from "../person/sign_in";
-import { api, person, sendMessage } from "./api";
+import { api, type ConversationSettings, person, sendMessage } from "./api";
 import { parted } from "./attached";
 import { type Attachments, attachments, takeFiles } from "./attachments";
 import { appPanel, calledBy } from "./app_panel";
+import { conversationSettings, settingsText } from "./conversation_settings";
 import { button, make } from "./dom";
 import { type Draft, drafts } from "./drafts";
 import { find } from "./find";
@@ -50,17 +52,28 @@ const view = log(
   empty.element,
 );
 let files: Attachments;
+const prompts = promptsAt("/api/prompts", person.fetch);
 const write = composer((text) => void act(send(text)), {
+  prompts,
   files: (changed) => (files = attachments({ store: api.attach, load: api.attached }, changed, problem)),
   changed: () => keepDraft(),
 });
-const panel = sidebar(openConversation, () => void startConversation().catch(problem), problem);
+const panel = sidebar(openConversation, () => void startConversation().catch(problem), problem, () => void managePrompts(prompts).catch(problem));
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
 menu.setAttribute("aria-label", "Conversations and tools");
 menu.setAttribute("aria-expanded", "false");
 const title = make("h1", {}, "Chat with your APIs");
-const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, status, stop), finding.element, view.element, write.element, liveRegion);
+const adjust = button("Settings", () => void act(currentConversation().then((id) => conversationSettings(id, prompts, showSettings))), "nlui-small");
+adjust.title = "Model, instructions and budget of this conversation";
+const adjusted = make("span.nlui-adjusted.nlui-dim");
+
+const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, adjusted, status, stop, adjust), finding.element, view.element, write.element, liveRegion);
+
+function showSettings(settings: ConversationSettings): void {
+  adjusted.textContent = settingsText(settings);
+  adjusted.title = settings.instructions ?? "";
+}
 
 function toggleMenu(shown = !document.body.classList.contains("nlui-menu")): void {
   document.body.classList.toggle("nlui-menu", shown);
@@ -259,6 +272,8 @@ function openConversation(id: string): void {
   timeline.reset([], 0);
   draw();
   panel.showUsage({});
+  showSettings({});
+  void api.settings(id).then((found) => (id === open ? showSettings(found) : undefined), () => undefined);
   const connected = (yes: boolean): void => {
     if (away && yes) {
       showStatus("");

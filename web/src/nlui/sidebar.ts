@@ -14,7 +14,7 @@ export interface Sidebar {
   showUsage(usage: Usage): void;
 }
 
-export function sidebar(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void): Sidebar {
+export function sidebar(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void, prompts: () => void): Sidebar {
   let now = "";
   let turn = 0;
   const again = (): void => void refresh(now).catch(problem);
@@ -36,6 +36,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     heading("Tools", ["Add an API", () => addApi(again)], ["Add a server", () => addServer(again)]),
     tools.element,
     make("div.nlui-heading", {}, make("h2", {}, "Accounts"), make("a.nlui-small", { href: "/sign-ins", target: "_blank" }, "Show")),
+    heading("Prompts", ["Edit", prompts]),
     heading("Model", ["Change", () => void modelSettings(showModel).catch(problem)]),
     model,
     tokens,

@@ -45,6 +45,27 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
   }, "nlui-small");
   shelf.hidden = true;
 
+  const chooser = make("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "File with conversations" });
+  chooser.addEventListener("change", () => {
+    const file = chooser.files?.[0];
+    chooser.value = "";
+    if (file) {
+      bringIn(file).catch(problem);
+    }
+  });
+  const bringIn = async (file: File): Promise<void> => {
+    const { conversations, messages } = await api.bringIn(file);
+    const count = conversations.length === 1 ? "1 conversation" : `${String(conversations.length)} conversations`;
+    await refresh(open);
+    nothing.textContent = `Brought in: ${count}, ${String(messages)} messages.`;
+    nothing.hidden = false;
+    if (conversations.length === 1) {
+      go(conversations[0] ?? open);
+    }
+  };
+  const importing = button("Import…", () => chooser.click(), "nlui-small");
+  importing.title = "Conversations saved as JSON here, or exported from ChatGPT, Claude, LibreChat or Open WebUI";
+
   const change = (id: string, wanted: Parameters<typeof api.label>[1]): void => void api.label(id, wanted).then(again, problem);
   const entries = (listed: ConversationSummary, title: string): readonly (readonly [string, () => void])[] => [
     ["Rename…", () => ask("Rename the conversation", "Title", title, (name) => api.label(listed.id, { title: name }), again)],
@@ -101,7 +122,7 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
     shelf.hidden = away === 0 || words !== "";
     shelf.textContent = archived ? "Back to all conversations" : `Archived (${String(away)})`;
   };
-  return { element: make("div.nlui-talklist", {}, search, list, nothing, shelf), refresh };
+  return { element: make("div.nlui-talklist", {}, search, list, nothing, make("div.nlui-row", {}, shelf, importing), chooser), refresh };
 }
 
 /** When a conversation was last used, which tells those with the same title apart: the time of today, else the day. */

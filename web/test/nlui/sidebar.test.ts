@@ -11,7 +11,7 @@ beforeEach(() => {
   api = fakeApi();
   log = [];
   api.answers["GET /api/conversations"] = [{ id: "c1", title: "Orders", updated_at: "" }, { id: "c2", title: "", updated_at: "" }];
-  bar = sidebar((id) => void log.push(`go ${id}`), () => void log.push("new"), (error) => void log.push(String(error)));
+  bar = sidebar((id) => void log.push(`go ${id}`), () => void log.push("new"), (error) => void log.push(String(error)), () => void log.push("prompts"));
   document.body.replaceChildren(bar.element);
 });
 
@@ -22,7 +22,8 @@ test("conversations are listed with the open one marked, and can be opened", asy
   expect([...bar.element.querySelectorAll(".nlui-talk")].map((link) => [link.textContent, link.getAttribute("aria-current")])).toEqual([["Orders", "true"], ["Untitled", "false"]]);
   buttonIn(bar.element, "Untitled").click();
   buttonIn(bar.element, "New conversation").click();
-  expect(log).toEqual(["go c2", "new"]);
+  buttonIn(bar.element, "Edit").click();
+  expect(log).toEqual(["go c2", "new", "prompts"]);
 });
 
 test("the model and its key are shown, and the tokens that were used", async () => {

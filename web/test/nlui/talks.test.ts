@@ -112,3 +112,12 @@ test("conversations in folders are folded, unless one is open, and are moved by 
   await list.refresh("c1");
   expect([titles(), list.element.querySelector(".nlui-folder")]).toEqual([["Trip"], null]);
 });
+
+test("a file with conversations is brought in, and a single one opened", async () => {
+  api.answers["POST /api/conversations/import"] = { conversations: ["c9"], messages: 4 };
+  const chooser = list.element.querySelector("input[type=file]") as HTMLInputElement;
+  Object.defineProperty(chooser, "files", { value: [new File(["{}"], "saved.json")] });
+  chooser.dispatchEvent(new Event("change"));
+  await vi.waitFor(() => expect(log).toEqual(["go c9"]));
+  expect(list.element.textContent).toContain("Brought in: 1 conversation, 4 messages.");
+});

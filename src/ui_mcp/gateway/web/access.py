@@ -11,6 +11,8 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ui_mcp.chat.attachments import MAX_UPLOAD
+from ui_mcp.gateway.web.conversation_import import MAX_IMPORT
 from ui_mcp.webserver.auth import bearer
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
@@ -27,11 +29,21 @@ from ui_mcp.webserver.person_auth import (
     refusal,
 )
 
-UPLOADS = frozenset({"/api/specs/upload", "/api/attachments"})
+FILE_SIZES = {"/api/attachments": MAX_UPLOAD, "/api/conversations/import": MAX_IMPORT}
+"""Paths that take larger files, with the most bytes of one."""
+UPLOADS = frozenset({"/api/specs/upload", *FILE_SIZES})
 """Paths whose requests carry files instead of JSON."""
 FOR_PROGRAMS = frozenset({"/api/chat", "/api/chat/stop", "/mcp", "/sse", "/message", "/messages"})
 """Paths on which programs may make changes: MCP, and conversations that a program began itself."""
-SETTINGS = ("/api/config/", "/api/targets", "/api/servers", "/api/specs/", "/api/presets", "/api/attachments")
+SETTINGS = (
+    "/api/config/",
+    "/api/targets",
+    "/api/servers",
+    "/api/specs/",
+    "/api/presets",
+    "/api/attachments",
+    "/api/prompts",
+)
 """Paths that pages of other origins may not even read, regardless of `server.cors`."""
 _FILES = ("/nlui/", "/person/assets/", "/look/")
 _HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")

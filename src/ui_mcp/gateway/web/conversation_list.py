@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ui_mcp.agent.journal import AgentSummary
+from ui_mcp.agent.journal import AgentSummary, Label
 from ui_mcp.chat.attachments import AttachmentStore, with_names
 from ui_mcp.errors import InvalidArgumentsError, NotFoundError
 from ui_mcp.gateway.web.conversation_files import FORMATS, written
+from ui_mcp.gateway.web.conversation_import import MAX_IMPORT, conversations_in, events_of
 from ui_mcp.gateway.web.conversations import Conversations, shown_messages
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.webserver.responses import answering, body_of
 
 TITLE_CHARS = 80
@@ -34,6 +36,7 @@ class ConversationList:
             Route("/api/conversations", answering(self.list), methods=["GET"]),
             Route(one, answering(self.change), methods=["PATCH"]),
             Route(f"{one}/export", answering(self.export), methods=["GET"]),
+            Route("/api/conversations/import", answering(self.bring_in), methods=["POST"]),
         ]
 
     async def list(self, request: Request) -> Response:
@@ -73,12 +76,35 @@ class ConversationList:
         headers = {"content-disposition": f'attachment; filename="conversation-{summary.agent}.{form}"'}
         return Response(content, media_type=kind, headers=headers)
 
+    async def bring_in(self, request: Request) -> Response:
+        """Add the conversations of a JSON file, of this chat or of another product."""
+        found = conversations_in(await _json_of(request))
+        names: list[str] = []
+        for one in found:
+            name = await self._conversations.create()
+            await self._conversations.add_events(name, await events_of(one.messages, self._attachments))
+            await self._conversations.set_label(name, Label(title=" ".join(one.title.split())[:TITLE_CHARS]))
+            names.append(name)
+        return JSONResponse({"conversations": names, "messages": sum(len(one.messages) for one in found)}, 201)
+
     async def _summary(self, request: Request) -> AgentSummary:
         name = request.path_params["id"]
         found = next((one for one in await self._conversations.list_agents() if one.agent == name), None)
         if found is None:
             raise NotFoundError(f"No conversation {name}")
         return found
+
+
+async def _json_of(request: Request) -> Json:
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > MAX_IMPORT:
+            raise InvalidArgumentsError(f"The file is larger than {MAX_IMPORT // 1024 // 1024} MB")
+    try:
+        return await to_thread.run_sync(loads, bytes(data))
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgumentsError("The file is not JSON") from error
 
 
 def title_of(summary: AgentSummary) -> str:

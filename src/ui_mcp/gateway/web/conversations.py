@@ -7,6 +7,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ui_mcp.agent.conversation import Conversation, MakeLoop
+from ui_mcp.agent.conversation_settings import EVENT, ConversationSettings, settings_of
 from ui_mcp.agent.journal import AgentSummary, Found, Journal, Label, NewEvent, text_of
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.orchestrator import InboxPage
@@ -125,6 +126,16 @@ class Conversations:
 
     async def select(self, name: str, selection: Selection) -> None:
         await (await self.open(name)).journal.write(NewEvent("tools_selected", selection.as_json()))
+
+    async def add_events(self, name: str, events: Sequence[NewEvent]) -> None:
+        """Write events into a conversation in one transaction."""
+        await (await self.open(name)).journal.write(*events)
+
+    async def settings(self, name: str) -> ConversationSettings:
+        return settings_of((await self.open(name)).journal.events)
+
+    async def set_settings(self, name: str, settings: ConversationSettings) -> None:
+        await (await self.open(name)).journal.write(NewEvent(EVENT, settings.as_json()))
 
     async def _serve(self, conversation: Conversation, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.CancelScope() as scope:

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import httpx2
 
+from ui_mcp.agent.conversation_settings import ModelChoice
 from ui_mcp.agent.model import ModelEvent, ModelRequest, TextDelta, UserMessage
 from ui_mcp.agent.models import (
     SCRIPTED,
@@ -66,9 +67,13 @@ class ModelSettingsService:
         self._answering: Counter[ChosenModel] = Counter()
         """How many answers each model is giving."""
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Answer with the current model."""
-        model = self._model
+    async def stream(self, request: ModelRequest, choice: ModelChoice = ModelChoice()) -> AsyncIterator[ModelEvent]:
+        """Answer with the current model, or with another one that was chosen for the conversation.
+
+        Raises:
+            InvalidArgumentsError, ConfigError: the chosen model cannot be used.
+        """
+        model = self._model if choice == ModelChoice() else _chosen(self.settings_with(choice), self.proxy)
         self._answering[model] += 1
         try:
             events = model.stream(request)
@@ -80,6 +85,14 @@ class ModelSettingsService:
 
     async def close(self) -> None:
         await self._model.close()
+
+    def settings_with(self, choice: ModelChoice) -> ModelSettings:
+        """Return the settings with the model that was chosen for a conversation.
+
+        Raises:
+            InvalidArgumentsError, ConfigError: the chosen model cannot be used.
+        """
+        return self.settings if choice == ModelChoice() else model_settings(self._merged(to_json(choice)))
 
     def shown(self) -> JsonObject:
         """Return the settings with the key masked."""

@@ -18,12 +18,13 @@ from ui_mcp.agent.http import Timelines
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.journal_writer import JournalWriter
 from ui_mcp.agent.loop import Loop, LoopSettings
-from ui_mcp.agent.models import model_settings, sees
+from ui_mcp.agent.models import model_settings
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.tools import Selected, selection_of
 from ui_mcp.chat.attachment_http import AttachmentApi
 from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.identity import POST_ASSISTANT, AccessTokens, Authenticator, principal
+from ui_mcp.chat.prompts import PromptApi, PromptLibrary
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tools import ChatTools, chat_context
 from ui_mcp.errors import InvalidArgumentsError
@@ -43,6 +44,7 @@ from ui_mcp.gateway.web.api import ForwardedTokens, NluiApi, page_routes
 from ui_mcp.gateway.web.app_sandbox import Sandbox
 from ui_mcp.gateway.web.app_views import APP, AppViews
 from ui_mcp.gateway.web.conversation_list import ConversationList
+from ui_mcp.gateway.web.conversation_settings import ConversationSettingsApi, ConversationWishes
 from ui_mcp.gateway.web.conversations import Conversations, ConversationToolset
 from ui_mcp.gateway.web.demo import serve_demo_api
 from ui_mcp.gateway.web.model_settings import ModelSettingsService, shown_services
@@ -78,6 +80,7 @@ class Serving:
     apps: AppViews
     sandbox: Sandbox
     attachments: AttachmentStore
+    prompts: PromptLibrary
 
 
 def chat_app(chat: Serving, mcp: App, access: Access) -> App:
@@ -91,7 +94,9 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
     routes = [
         *NluiApi(chat.conversations, sessions, decider(gateway), tokens_to_forward, attachments).routes(),
         *attachments.routes("/api/attachments"),
+        *PromptApi(chat.prompts).routes("/api/prompts"),
         *ConversationList(chat.conversations, chat.attachments).routes(),
+        *ConversationSettingsApi(chat.conversations, chat.model).routes(),
         *NluiSources(chat.targets, Listing(lambda: tools_of(gateway), PRESETS), result_of(gateway)).routes(),
         *NluiServers(chat.servers).routes(),
         *NluiConfig(chat.model, shown_services).routes(),
@@ -127,13 +132,24 @@ async def open_chat_page(options: GatewayOptions) -> AsyncIterator[Serving]:
         apps = AppViews(gateway, results, contexts, sandbox)
         offered = RecordedApps(GatewayToolset(gateway), apps.has_app, results)
         attachments = AttachmentStore(data / "attachments")
-        files = AttachedFiles(attachments, lambda: sees(model.settings))
-        make_loops = loops(gateway, chat, model, watch, offered=offered, contexts=contexts, files=files)
+        await attachments.clean()
+        make_loops = loops(gateway, chat, model, watch, offered=offered, contexts=contexts, attachments=attachments)
         conversations = Conversations(chat, journal, make_loops, tasks, attachments=attachments, opened=watch.catch_up)
         tasks.start_soon(watch.run)
         targets = TargetSettingsService(gateway, file, _demo_starter(tasks))
         servers = ServerSettingsService(gateway, file)
-        yield Serving(gateway, conversations, model, targets, servers, tasks, apps, sandbox, attachments)
+        yield Serving(
+            gateway,
+            conversations,
+            model,
+            targets,
+            servers,
+            tasks,
+            apps,
+            sandbox,
+            attachments,
+            PromptLibrary(data / "prompts.json"),
+        )
 
 
 def _demo_starter(tasks: TaskGroup) -> Callable[[], Awaitable[str]]:
@@ -155,7 +171,7 @@ def loops(
     *,
     offered: Toolset,
     contexts: AppContexts,
-    files: AttachedFiles,
+    attachments: AttachmentStore,
 ) -> Callable[[str], MakeLoop]:
     """Return a factory of the loop of each conversation."""
     keys = Authenticator(AccessTokens(chat.store), principal(AGENT, "agent"), open_scope=POST_ASSISTANT)
@@ -164,19 +180,22 @@ def loops(
 
     def of(name: str) -> MakeLoop:
         def make(journal: JournalWriter, deltas: Deltas) -> Loop:
+            wishes = ConversationWishes(model, journal)
             settings = LoopSettings(
-                system=lambda: f"{SYSTEM}\n{instructions()}",
+                system=lambda: wishes.instructed(f"{SYSTEM}\n{instructions()}"),
                 text_policy="implicit_post",
                 max_samplings=25,
                 max_context_tokens=model.settings.max_context_tokens,
                 max_output_tokens=model.settings.max_output_tokens,
                 principal=AGENT,
-                resolved=files.resolved,
+                resolved=AttachedFiles(attachments, wishes.sees).resolved,
+                tuned=wishes.tuned,
+                exhausted=wishes.exhausted,
                 marks=True,
             )
             shared: Toolset = Selected(offered, lambda: selection_of(journal.events))
             return Loop(
-                model,
+                wishes,
                 ConversationToolset(posts, shared, name),
                 journal,
                 settings,
