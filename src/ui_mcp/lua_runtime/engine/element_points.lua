@@ -1,13 +1,15 @@
 -- The points of a `ui-chart`: a list of numbers or of rows. What is added at the end, or dropped from the beginning, is
--- sent alone, so that a chart that grows ten times a second does not send all its points as often.
+-- sent alone, so that a chart that grows ten times a second does not send all its points as often. They are kept and
+-- sent by column: a list of 10,000 numbers costs the engine and the page much less than 10,000 lists of two.
 local E = ...
 local FAULT = E.wire.fault
 local json, limits = E.json, E.limits
 local cell = E.row_orders.cell
-local type, next, pairs, rawequal, tonumber = type, next, pairs, rawequal, tonumber
+local type, next, pairs, rawequal = type, next, pairs, rawequal
 local byte, concat, sort, min = string.byte, table.concat, table.sort, math.min
 
 local SAMPLE, MOST_POINTS = 20, 50000
+local EXACT = 1e14
 
 local points = {}
 E.data_kinds.points = points
@@ -37,51 +39,85 @@ local function names_of(rows)
   return names
 end
 
+-- What `concat` may write: it formats numbers itself, with 14 digits, in a fraction of the time of `json.number`. That is
+-- more than a chart shows; greater whole numbers keep all their digits.
 local function value_json(v)
   local kind = type(v)
-  if kind == "number" then return json.number(v) end
+  if kind == "number" then
+    if v < EXACT and v > -EXACT then return v end
+    return json.number(v)
+  end
   if kind == "string" then return json.quote(v) end
   if kind == "boolean" then return v and "true" or "false" end
   return "null"
 end
 
-local function row_json(cells)
+local function column_json(column, count)
   local out = {}
-  for c = 1, cells.n do out[c] = value_json(cells[c]) end
+  for i = 1, count do out[i] = value_json(column[i]) end
   return "[" .. concat(out, ",") .. "]"
 end
 
-local function copy(rows, names)
-  local known = { names = concat(names, "\0") }
-  for i = 1, min(#rows, MOST_POINTS) do
-    local row = { n = #names, row = rows[i] }
-    for c = 1, #names do row[c] = cell(rows[i], names[c]) end
-    known[i] = row
-  end
-  return known
-end
-
-local function rows_json(known, from)
+local function columns_json(columns, count)
   local out = {}
-  for i = from, #known do out[#out + 1] = row_json(known[i]) end
+  for c = 1, #columns do out[c] = column_json(columns[c], count) end
   return "[" .. concat(out, ",") .. "]"
 end
 
--- How many of the old points are gone from the beginning; nil if the rest differs.
-local function dropped(last, now)
-  if last.names ~= now.names or #now == 0 then return nil end
-  local gone = 0
-  if type(now[1].row) == "table" then
-    while last[gone + 1] and not rawequal(last[gone + 1].row, now[1].row) do gone = gone + 1 end
+-- The values of `rows` from one index to another, a list for each name.
+local function columns_of(rows, names, from, to)
+  local columns = {}
+  for c = 1, #names do
+    local column, name = {}, names[c]
+    for i = from, to do column[i - from + 1] = cell(rows[i], name) end
+    columns[c] = column
   end
-  if gone == #last or #now < #last - gone then return nil end
-  for i = 1, #last - gone do
-    local a, b = last[i + gone], now[i]
-    for c = 1, a.n do
-      if not rawequal(a[c], b[c]) then return nil end
+  return columns
+end
+
+-- Whether the points that are left of the last ones are the first ones now.
+local function same(last, rows, gone)
+  for c = 1, #last.names do
+    local column, name = last.columns[c], last.names[c]
+    for i = 1, last.count - gone do
+      if not rawequal(column[i + gone], (cell(rows[i], name))) then return false end
     end
   end
-  return gone
+  return true
+end
+
+-- How many of the last points are gone from the beginning; nil if the rest differs.
+local function dropped(last, rows, names, count)
+  if last.key ~= concat(names, "\0") or count == 0 then return nil end
+  local gone = 0
+  if type(rows[1]) == "table" then
+    while gone < last.count and not rawequal(last.rows[gone + 1], rows[1]) do gone = gone + 1 end
+  end
+  if gone == last.count or count < last.count - gone then return nil end
+  return same(last, rows, gone) and gone or nil
+end
+
+-- Remove values from the beginning of a list of `count` and add others to its end.
+local function shift(list, count, gone, added, more)
+  if gone > 0 then
+    for i = 1, count do list[i] = list[i + gone] end
+  end
+  for i = 1, more do list[count - gone + i] = added[i] end
+end
+
+local function advance(last, rows, gone, added, more)
+  for c = 1, #last.columns do shift(last.columns[c], last.count, gone, added[c], more) end
+  local kept = last.count - gone
+  for i = 1, kept + more do last.rows[i] = rows[i] end
+  for i = kept + more + 1, last.count do last.rows[i] = nil end
+  last.count = kept + more
+end
+
+local function remember(rows, names, count)
+  local known = { key = concat(names, "\0"), names = names, count = count, rows = {} }
+  known.columns = columns_of(rows, names, 1, count)
+  for i = 1, count do known.rows[i] = rows[i] end
+  return known
 end
 
 function points.start() return {} end
@@ -89,15 +125,19 @@ function points.start() return {} end
 -- The JSON for the page, nil if nothing has changed; the second result says that it only adds to what the page has.
 function points.read(state, v, whole)
   local rows = list_of(v)
-  local names = names_of(rows)
-  local now, last = copy(rows, names), state.last
-  state.last = now
-  local gone = last and not whole and dropped(last, now)
+  local names, count = names_of(rows), min(#rows, MOST_POINTS)
+  local last = state.last
+  local gone = last and not whole and dropped(last, rows, names, count)
   if gone then
-    if gone == 0 and #now == #last then return nil end
-    return '{"drop":' .. gone .. ',"append":' .. rows_json(now, #last - gone + 1) .. "}", true
+    local more = count - (last.count - gone)
+    if gone == 0 and more == 0 then return nil end
+    local added = columns_of(rows, names, count - more + 1, count)
+    advance(last, rows, gone, added, more)
+    return '{"drop":' .. gone .. ',"append":' .. columns_json(added, more) .. "}", true
   end
-  return '{"names":' .. (#names > 0 and json.encode(names) or "[]") .. ',"rows":' .. rows_json(now, 1) .. "}"
+  state.last = remember(rows, names, count)
+  local sent = columns_json(state.last.columns, count)
+  return '{"names":' .. (#names > 0 and json.encode(names) or "[]") .. ',"columns":' .. sent .. "}"
 end
 
 function points.ask() end

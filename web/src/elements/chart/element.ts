@@ -5,7 +5,7 @@ import { init, use, type EChartsType } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { iconButton, make, styleSheet, UiElement } from "../base";
 import { type Look, optionsFor } from "./options";
-import { described, plotOf, type Plot, type Points, received, type Sent, summary, withUnit } from "./points";
+import { countOf, described, plotOf, pointAt, type Plot, type Points, received, type Sent, summary, withUnit } from "./points";
 import css from "./chart.css?inline";
 
 use([BarChart, GaugeChart, HeatmapChart, LineChart, PieChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
@@ -14,6 +14,7 @@ const sheet = styleSheet(css);
 const SAVE = "M8 2v8m0 0 3-3m-3 3L5 7M2.5 13.5h11";
 const LIGHT = ["#c2410c", "#0f766e", "#9333ea", "#b45309", "#be185d", "#4d7c0f", "#0369a1"];
 const DARK = ["#fb923c", "#2dd4bf", "#c084fc", "#fbbf24", "#f472b6", "#a3e635", "#38bdf8"];
+const TABLE_LATER_MS = 250;
 const ROWS_FOR_READERS = 20;
 
 class UiChart extends UiElement {
@@ -25,7 +26,8 @@ class UiChart extends UiElement {
   private readonly state = make("div.state", { role: "status" });
   private readonly table = make("table");
   private readonly live = make("div.quiet", { "aria-live": "polite" });
-  private readonly resized = new ResizeObserver(() => this.chart?.resize());
+  private tableLater = 0;
+  private readonly resized = new ResizeObserver(() => this.fit());
   private readonly themed = new MutationObserver(() => this.draw());
   private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
   private readonly onScheme = (): void => this.draw();
@@ -48,6 +50,8 @@ class UiChart extends UiElement {
     this.resized.disconnect();
     this.themed.disconnect();
     this.scheme.removeEventListener("change", this.onScheme);
+    clearTimeout(this.tableLater);
+    this.tableLater = 0;
     this.chart?.dispose();
     this.chart = null;
   }
@@ -62,7 +66,7 @@ class UiChart extends UiElement {
   protected render(): void {
     const { points } = this;
     const type = this.option("type", "line");
-    const empty = points === null || points.rows.length === 0;
+    const empty = points === null || countOf(points) === 0;
     this.canvas.hidden = empty;
     this.save.hidden = empty || !this.hasAttribute("download");
     this.state.hidden = !empty;
@@ -81,10 +85,10 @@ class UiChart extends UiElement {
       return;
     }
     this.canvas.setAttribute("aria-label", summary(type, this.option("label", "Chart"), plot, this.option("unit")));
-    this.drawTable(plot);
+    this.showTable(plot);
     this.chart ??= this.open();
     this.chart.setOption(optionsFor(points, plot, this.asked(type), this.look()), { notMerge: !this.keepsZoom(), lazyUpdate: false });
-    this.canvas.dataset["points"] = String(points.rows.length);
+    this.canvas.dataset["points"] = String(countOf(points));
   }
 
   private plot(points: Points): Plot {
@@ -104,6 +108,14 @@ class UiChart extends UiElement {
     return this.hasAttribute("zoom") && this.chart !== null;
   }
 
+  /** Follow the size; a chart that was just drawn has it already, and drawing again takes as long as the first time. */
+  private fit(): void {
+    const { chart, canvas } = this;
+    if (chart !== null && (chart.getWidth() !== canvas.clientWidth || chart.getHeight() !== canvas.clientHeight)) {
+      chart.resize();
+    }
+  }
+
   private open(): EChartsType {
     const chart = init(this.canvas, null, { renderer: "canvas" });
     chart.on("click", (event) => this.press(event.dataIndex));
@@ -111,10 +123,8 @@ class UiChart extends UiElement {
   }
 
   private press(index: number): void {
-    const row = this.points?.rows[index];
-    if (row !== undefined && this.points !== null) {
-      const { names } = this.points;
-      this.tell("select", names.length === 1 && names[0] === "value" ? (row[0] ?? null) : Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));
+    if (this.points !== null && index < countOf(this.points)) {
+      this.tell("select", pointAt(this.points, index));
     }
   }
 
@@ -126,6 +136,20 @@ class UiChart extends UiElement {
       palette: [read("--term-accent"), ...(dark ? DARK : LIGHT)], text: read("--term-text"), muted: read("--term-text-muted"),
       border: read("--term-border"), surface: read("--term-bg-elevated"), font: read("--term-sans"),
     };
+  }
+
+  /** Few points at once; many after the picture, and not with every point that comes: the table takes as long as the picture. */
+  private showTable(plot: Plot): void {
+    if (plot.places.length <= ROWS_FOR_READERS) {
+      this.drawTable(plot);
+    } else if (this.tableLater === 0) {
+      this.tableLater = window.setTimeout(() => {
+        this.tableLater = 0;
+        if (this.points !== null) {
+          this.drawTable(this.plot(this.points));
+        }
+      }, TABLE_LATER_MS);
+    }
   }
 
   /** The last points as a table, for screen readers and for tools that read the page. */
@@ -147,7 +171,7 @@ class UiChart extends UiElement {
     }
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step !== undefined) {
-      this.at = Math.max(0, Math.min(points.rows.length - 1, this.at + step));
+      this.at = Math.max(0, Math.min(countOf(points) - 1, this.at + step));
       chart.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: this.at });
       this.live.textContent = described(this.plot(points), this.at, this.option("unit"));
     } else if (event.key === "Enter" && this.at >= 0) {

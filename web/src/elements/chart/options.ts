@@ -1,6 +1,6 @@
 /** The options of ECharts for each type of chart; pure, apart from the colours it is given. */
 import type { EChartsCoreOption } from "echarts/core";
-import { greatest, least, type Plot, type Points, withUnit } from "./points";
+import { column, greatest, least, type Plot, type Points, type Series, withUnit } from "./points";
 
 export interface Look {
   readonly palette: readonly string[];
@@ -23,6 +23,8 @@ export interface Asked {
 
 /** A longer unit is written once, above the axis. */
 const SHORT_UNIT = 3;
+/** With more points nothing moves and no point has a mark: drawing a frame takes as long as a change. */
+const LONG = 100;
 const ANIMATION = { animationDuration: 300, animationDurationUpdate: 200 };
 
 export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look): EChartsCoreOption {
@@ -40,6 +42,10 @@ export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look)
     default:
       return { ...common, ...cartesian(plot, asked, look) };
   }
+}
+
+function isLong({ places }: Plot): boolean {
+  return places.length > LONG;
 }
 
 function tooltip({ type, unit }: Asked, look: Look): object {
@@ -68,17 +74,19 @@ function axisLook(look: Look): object {
 
 function cartesian(plot: Plot, asked: Asked, look: Look): object {
   const { type, horizontal, min, max, zoom } = asked;
-  const places = { type: "category", data: [...plot.places], boundaryGap: type === "bar" || type === "stacked", ...axisLook(look), splitLine: { show: false } };
+  const at = positions(plot, type);
+  const places = at === null ? namedPlaces(plot, type, look) : numberedPlaces(type, look);
   const numbers = { type: "value", scale: type === "scatter" || type === "line" || type === "", min: min ?? undefined, max: max ?? undefined, ...axisLook(look), ...unitOf(asked, look) };
   const many = plot.series.length > 1;
   const named = asked.unit.length > SHORT_UNIT;
   return {
+    animation: !isLong(plot),
     legend: many ? legend(look) : undefined,
     grid: { left: 8, top: (many ? 36 : 14) + (named ? 18 : 0), right: horizontal && named ? 48 : 16, bottom: zoom ? 48 : 8, containLabel: true },
     xAxis: horizontal ? numbers : places,
     yAxis: horizontal ? { ...places, inverse: true } : numbers,
     dataZoom: zoom ? [{ type: "inside" }, { type: "slider", height: 22, bottom: 8, borderColor: look.border, textStyle: { color: look.muted } }] : undefined,
-    series: plot.series.map(({ name, values }) => seriesFor(name, values, type, plot.series.length)),
+    series: plot.series.map((one) => seriesFor(one, dataOf(one, at, horizontal), type, plot.series.length)),
   };
 }
 
@@ -90,16 +98,56 @@ function unitOf({ unit }: Asked, look: Look): object {
   return { axisLabel: { color: look.muted, hideOverlap: true, formatter: (value: number) => `${value.toLocaleString(undefined, { maximumFractionDigits: 10 })} ${unit}` } };
 }
 
-function seriesFor(name: string, values: readonly (number | null)[], type: string, count: number): object {
-  const long = values.length > 100;
+function namedPlaces({ places }: Plot, type: string, look: Look): object {
+  return { type: "category", data: [...places], boundaryGap: type === "bar" || type === "stacked", ...axisLook(look), splitLine: { show: false } };
+}
+
+function numberedPlaces(type: string, look: Look): object {
+  const ends = type === "scatter" ? { scale: true } : { min: "dataMin", max: "dataMax" };
+  return { type: "value", ...ends, ...axisLook(look), axisLabel: { color: look.muted, hideOverlap: true, formatter: axisNumber }, splitLine: { show: type === "scatter", lineStyle: { color: look.border, opacity: 0.6 } } };
+}
+
+/** Where points are on an axis of numbers; null if the axis has a place for each point: thousands of places take long. */
+function positions(plot: Plot, type: string): readonly number[] | null {
+  const { numbers } = plot;
+  if (numbers === null || !["line", "area", "scatter", ""].includes(type)) {
+    return null;
+  }
+  return type === "scatter" || isLong(plot) || uneven(numbers) ? numbers : null;
+}
+
+function uneven(numbers: readonly number[]): boolean {
+  return numbers.some((value, at) => at > 1 && Math.abs(value - 2 * (numbers[at - 1] ?? 0) + (numbers[at - 2] ?? 0)) > 1e-9 * Math.abs(value));
+}
+
+/** A number on the axis of places; four digits are mostly a year, which nobody groups. */
+function axisNumber(value: number): string {
+  return value.toLocaleString(undefined, { maximumFractionDigits: 10, useGrouping: Math.abs(value) >= 10_000 });
+}
+
+/** Points as ECharts takes them. It copies lists and looks into each item; numbers in one typed array it uses as they are. */
+function dataOf({ values }: Series, positions: readonly number[] | null, horizontal: boolean): readonly (number | null)[] | Float64Array {
+  if (positions === null && values.length <= LONG) {
+    return values;
+  }
+  const data = new Float64Array(values.length * 2);
+  values.forEach((value, at) => {
+    data[at * 2 + (horizontal ? 1 : 0)] = positions === null ? at : (positions[at] ?? NaN);
+    data[at * 2 + (horizontal ? 0 : 1)] = value ?? NaN;
+  });
+  return data;
+}
+
+function seriesFor({ name, values }: Series, data: readonly (number | null)[] | Float64Array, type: string, count: number): object {
+  const long = values.length > LONG;
   switch (type) {
     case "bar":
     case "stacked":
-      return { name, type: "bar", data: values, stack: type === "stacked" ? "all" : undefined, barMaxWidth: 42, itemStyle: { borderRadius: type === "bar" ? [4, 4, 0, 0] : 0 }, large: long };
+      return { name, type: "bar", data, stack: type === "stacked" ? "all" : undefined, barMaxWidth: 42, itemStyle: { borderRadius: type === "bar" ? [4, 4, 0, 0] : 0 }, large: long };
     case "scatter":
-      return { name, type: "scatter", data: values, symbolSize: 9, large: values.length > 2000 };
+      return { name, type: "scatter", data, symbolSize: 9, large: values.length > 2000 };
     default:
-      return { name, type: "line", data: values, showSymbol: !long, symbolSize: 6, sampling: "lttb", smooth: long ? 0 : 0.2, areaStyle: type === "area" ? { opacity: count > 1 ? 0.25 : 0.18 } : undefined, stack: undefined };
+      return { name, type: "line", data, showSymbol: !long, symbolSize: 6, sampling: "lttb", smooth: long ? 0 : 0.2, areaStyle: type === "area" ? { opacity: count > 1 ? 0.25 : 0.18 } : undefined, stack: undefined };
   }
 }
 
@@ -130,8 +178,8 @@ function gauge({ series }: Plot, { min, max, unit }: Asked, look: Look): object 
 }
 
 function heatmap(points: Points, plot: Plot, { by, unit }: Asked, look: Look): object {
-  const other = points.names.indexOf(by);
-  const ys = [...new Set(points.rows.map((row) => String(row[other] ?? "")))];
+  const others = column(points, by).map((cell) => String(cell ?? ""));
+  const ys = [...new Set(others)];
   const xs = [...new Set(plot.places)];
   const [values] = plot.series;
   const numbers = (values?.values ?? []).filter((value) => value !== null);
@@ -142,16 +190,17 @@ function heatmap(points: Points, plot: Plot, { by, unit }: Asked, look: Look): o
     visualMap: { min: least(numbers), max: greatest(numbers), calculable: true, orient: "horizontal", left: "center", bottom: 0, itemWidth: 14, itemHeight: 100, formatter: (value: unknown) => withUnit(Number(value), unit), textStyle: { color: look.muted }, inRange: { color: [look.surface, look.palette[0] ?? look.text] } },
     series: [{
       name: values?.name, type: "heatmap",
-      data: points.rows.map((row, at) => [xs.indexOf(plot.places[at] ?? ""), ys.indexOf(String(row[other] ?? "")), values?.values[at] ?? null]),
+      data: plot.places.map((place, at) => [xs.indexOf(place), ys.indexOf(others[at] ?? ""), values?.values[at] ?? null]),
     }],
   };
 }
 
 function sparkline(plot: Plot): object {
   return {
+    animation: !isLong(plot),
     grid: { left: 2, right: 2, top: 4, bottom: 4 },
     xAxis: { type: "category", show: false, data: [...plot.places], boundaryGap: false },
     yAxis: { type: "value", show: false, scale: true },
-    series: plot.series.map(({ name, values }) => ({ name, type: "line", data: values, showSymbol: false, sampling: "lttb", areaStyle: { opacity: 0.15 } })),
+    series: plot.series.map((one) => ({ name: one.name, type: "line", data: dataOf(one, null, false), showSymbol: false, sampling: "lttb", areaStyle: { opacity: 0.15 } })),
   };
 }

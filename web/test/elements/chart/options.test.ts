@@ -3,7 +3,7 @@ import { optionsFor } from "../../../src/elements/chart/options";
 import { plotOf } from "../../../src/elements/chart/points";
 
 const look = { palette: ["#00f"], text: "#111", muted: "#666", border: "#ccc", surface: "#fff", font: "sans" };
-const points = { names: ["day", "hour", "n"], rows: [["Mon", "1", 3], ["Tue", "1", 4], ["Mon", "2", 5]] };
+const points = { names: ["day", "hour", "n"], columns: [["Mon", "Tue", "Mon"], ["1", "1", "2"], [3, 4, 5]] };
 const asked = { unit: "", min: null, max: null, horizontal: false, zoom: false, by: "hour" };
 const made = (type: string, more: object = {}) => optionsFor(points, plotOf(points, { x: "day", series: ["n"] }), { ...asked, type, ...more }, look) as Record<string, { type: string; stack?: string; data: unknown }[]>;
 
@@ -27,4 +27,33 @@ test("the unit is on the axis of numbers: with each if it is short, else once", 
   expect(axis({ unit: "€" })?.axisLabel.formatter?.(1500.5)).toBe("1,500.5 €");
   expect(axis({ unit: "€", horizontal: true }, "xAxis")?.axisLabel.formatter?.(2)).toBe("2 €");
   expect([axis({ unit: "requests/s" })?.name, axis({ unit: "requests/s" })?.axisLabel.formatter]).toEqual(["requests/s", undefined]);
+});
+
+const numbered = (type: string, xs: readonly number[], more: object = {}) => {
+  const sent = { names: ["x", "y"], columns: [xs, xs.map((x) => x / 2)] };
+  return optionsFor(sent, plotOf(sent, { x: "x", series: [] }), { ...asked, type, ...more }, look) as unknown as Record<string, { type: string; axisLabel: { formatter: (value: number) => string } }> & { series: { data: ArrayLike<number> }[] };
+};
+
+test("points with uneven numbers, and those of a scatter, lie where their numbers are", () => {
+  expect(numbered("line", [1, 2, 3])["xAxis"]?.type).toBe("category");
+  const years = numbered("line", [1990, 2010, 2015]);
+  expect([years["xAxis"]?.type, years["xAxis"]?.axisLabel.formatter(2010), years["xAxis"]?.axisLabel.formatter(25000)]).toEqual(["value", "2010", "25,000"]);
+  expect(Array.from(years.series[0]?.data ?? [])).toEqual([1990, 995, 2010, 1005, 2015, 1007.5]);
+  expect(numbered("scatter", [1, 2, 3])["xAxis"]?.type).toBe("value");
+  expect(numbered("bar", [1990, 2010, 2015])["xAxis"]?.type).toBe("category");
+});
+
+test("many points are handed over as numbers in one array", () => {
+  const xs = Array.from({ length: 200 }, (_, at) => at);
+  expect(Array.from(numbered("line", xs).series[0]?.data ?? []).slice(0, 6)).toEqual([0, 0, 1, 0.5, 2, 1]);
+  expect(Array.from(numbered("bar", xs, { horizontal: true }).series[0]?.data ?? []).slice(0, 6)).toEqual([0, 0, 0.5, 1, 1, 2]);
+});
+
+test("an axis of many numbers has no place for each, and nothing moves there", () => {
+  const found = (count: number) => {
+    const made = numbered("line", Array.from({ length: count }, (_, at) => at)) as Record<string, unknown>;
+    return [(made["xAxis"] as { type: string }).type, made["animation"]];
+  };
+  expect(found(200)).toEqual(["value", false]);
+  expect(found(3)).toEqual(["category", true]);
 });
