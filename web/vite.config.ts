@@ -109,7 +109,7 @@ function session(): ViteUserConfig {
   return {
     base: "/",
     define: { __VENDOR__: JSON.stringify(version), __ELEMENTS__: JSON.stringify(elementsVersion()) },
-    plugins: [{ name: "stamp-vendor", transformIndexHtml: (html) => html.replaceAll("tokens.css", `tokens.css?v=${version}`) }],
+    plugins: [{ name: "stamp-vendor", transformIndexHtml: (html) => html.replaceAll("tokens.css", `tokens.css?v=${version}`).replace("__ELEMENTS__", elementsVersion()) }],
     build: {
       outDir: `${bundle}/base/html`,
       emptyOutDir: true,

@@ -1,6 +1,6 @@
 /** Starts the session's page. */
 import { offerChat } from "./chat/panel_toggle";
-import { loadComponents } from "./components/load";
+import { loadComponents, loadExpected } from "./components/load";
 import { openTabGuard, type TabGuard } from "./conserve/tab_guard";
 import { PAST } from "./history/keys";
 import { askWithFirstClick } from "./page/desktop_notification";
@@ -56,6 +56,7 @@ function openHere(guard: TabGuard | null): void {
     offerPointing();
   }
   start({ root, dial: webSocket(`${scheme}://${location.host}/ws/${session.address}?page=${pageId()}`), probe, define: loadComponents, addressed: true });
+  loadExpected(document.head.querySelectorAll("link[data-element]"));
 }
 
 async function boot(): Promise<void> {

@@ -21,6 +21,11 @@ def contracts() -> Mapping[str, JsonObject]:
     return found
 
 
+def elements_in(html: str) -> frozenset[str]:
+    """Return the tags of our elements in a template."""
+    return frozenset(re.findall(r"<(ui-[a-z]+)\b", html)) & contracts().keys()
+
+
 def data_kind(tag: str) -> str | None:
     """Return the kind of data that an element gets through `ui-value`, None if it is a plain value."""
     if not tag.startswith("ui-"):

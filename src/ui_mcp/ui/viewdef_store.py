@@ -13,6 +13,7 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.permissions import Permissions, inside
 from ui_mcp.ui.components import Component, component_key, component_tag, custom_tags, expand, read_component
+from ui_mcp.ui.elements import elements_in
 from ui_mcp.ui.viewdef_compiler import Binding, Viewdef, checked_key, compile_viewdef
 from ui_mcp.ui.viewdef_names import unknown_names
 from ui_mcp.workspace import BUNDLE, Workspace
@@ -109,6 +110,11 @@ class ViewdefStore:
         found = [one for viewdef in chosen.values() if viewdef for one in viewdef.whole()]
         whole = {one.key: [*_as_rows(one), self._apps.get(one.key)] for one in found}
         return dumps({**dict.fromkeys(chosen, False), **whole})
+
+    def elements_of(self, app: str) -> frozenset[str]:
+        """Return the tags of our elements in the viewdefs of an app."""
+        found = (viewdef.html for key, viewdef in self._viewdefs.items() if self._apps.get(key) == app)
+        return frozenset(tag for html in found for tag in elements_in(html))
 
     def forget(self, key: str) -> None:
         """Drop a viewdef whose file is gone; the built-in one, if any, is used again."""

@@ -74,3 +74,28 @@ def test_points_appear_and_are_read_and_pressed_by_keyboard(server: Server, page
         page.locator("#bar").get_by_label("Download picture").click()
     assert saved.value.suggested_filename == "bar-of-months.png"
     assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.covers("UI-ELEM-10")
+def test_the_files_of_an_apps_elements_are_named_in_its_page_and_load_once(server: Server, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(server.url)))
+    show(server, page)
+    named = page.locator("link[rel=modulepreload]").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+    files = [url for url in asked if url.startswith("/vendor/elements/")]
+    assert named[0].startswith("/vendor/elements/chart.js?v=")
+    assert sorted(files) == sorted(named)
+
+
+@pytest.mark.covers("UI-ELEM-3")
+def test_thousands_of_points_are_drawn_read_and_pressed(server: Server, page: Page) -> None:
+    show(server, page)
+    server.call("ui_run", code="charts.months = {} for i = 1, 3000 do charts.months[i] = { x = i, food = i % 70 } end")
+    chart = page.locator("#line")
+    chart.evaluate("(one) => one.removeAttribute('x')")
+    expect(chart.locator(".canvas")).to_have_attribute("data-points", "3000")
+    page.wait_for_function(DRAWN, arg="line")
+    chart.locator(".canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(chart.locator("[aria-live]")).to_have_text("2: food 2")

@@ -29,6 +29,11 @@ export function loadComponents(tags: ReadonlySet<string>): void {
   }
 }
 
+/** Run the elements that the server expects to be used while the page waits for the app; their files are on the way already. */
+export function loadExpected(links: Iterable<Element>): void {
+  loadComponents(new Set([...links].map((link) => link.getAttribute("data-element") ?? "")));
+}
+
 function load(file: string): void {
   if (!loading.has(file)) {
     loading.set(file, import(/* @vite-ignore */ `/vendor/${file}`).catch((error: unknown) => console.error(`${file} did not load`, error)));

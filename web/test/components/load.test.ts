@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { loadComponents } from "../../src/components/load";
+import { loadComponents, loadExpected } from "../../src/components/load";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -16,4 +16,13 @@ test("the file of a component is tried once, and a failure is logged", async () 
   loadComponents(new Set(["sl-tree", "sl-carousel"]));
   await vi.waitFor(() => expect(error).toHaveBeenCalledOnce());
   expect(String(error.mock.calls[0]?.[0])).toBe("shoelace/more.js?v=1 did not load");
+});
+
+test("elements that the server expects are loaded before a view shows them", async () => {
+  vi.stubGlobal("__ELEMENTS__", "2");
+  const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  document.head.innerHTML = '<link rel="modulepreload" data-element="ui-chart"><link rel="modulepreload">';
+  loadExpected(document.head.querySelectorAll("link[data-element]"));
+  await vi.waitFor(() => expect(error).toHaveBeenCalledOnce());
+  expect(String(error.mock.calls[0]?.[0])).toBe("elements/chart.js?v=2 did not load");
 });

@@ -22,6 +22,7 @@ from ui_mcp.lua_runtime.permissions import Permissions
 from ui_mcp.ui.base_dir.file_layout import page_html
 from ui_mcp.ui.base_dir.installer import outdated
 from ui_mcp.ui.http.app_pictures import app_picture
+from ui_mcp.ui.http.preloads import with_preloads
 from ui_mcp.ui.http.session_cookies import SECRET, is_start, named_session, session_from_cookie, set_cookie
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.sessions.session import Session
@@ -219,6 +220,7 @@ class Pages:
             return failure(request, 500, "The page is missing", text)
         running = self._host.running()
         html = self._decorate(index, self._workspace, session.vended, running.mcp_port)
+        html = with_preloads(html, request.url.path, session, running.sessions.viewdefs.store)
         html = with_notice(html, self._workspace)
         # Theme links and notices change while index.html stays the same.
         response = HTMLResponse(html, headers={"Cache-Control": "no-store"})

@@ -46,7 +46,7 @@ async def point_in_page(host: UiServer, page: str, words: str) -> JsonObject:
     target = await host.targets.target("page", settled=False)
     described = await target.pointed()
     key = described["viewdef"]
-    file = running.sessions.viewdef_file(key) if key else None
+    file = running.sessions.viewdefs.file_of(key) if key else None
     places = await to_thread.run_sync(places_of, running.workspace, key, file, described["bindings"])
     facts = await _element(target, described) | {"sources": [place.json() for place in places]}
     # A page cannot photograph itself; our own browser shows the same session.

@@ -67,7 +67,7 @@ class SessionRegistry:
         self.visitors = PersonCookies()
         self.past = PastSessions(self.get, lambda number: Session(number, replace(self._context, state=None)))
         self._last = 0
-        self._viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
+        self.viewdefs = ViewdefFiles(workspace, permissions_of(workspace, config, server.protected))
         self._database = state_database(workspace, config)
         group = self._database.group if self._database is not None else None
         self._shared = SharedSessions(group) if group is not None else None
@@ -112,10 +112,6 @@ class SessionRegistry:
         """Return the page in which `author` acts, with its session; None if it is not connected."""
         found = ((session, session.pages.by_author(author)) for session in self._sessions.values())
         return next(((session, page) for session, page in found if page is not None), None)
-
-    def viewdef_file(self, key: str) -> Path | None:
-        """Return the file that a viewdef was read from; None for one without a file."""
-        return self._viewdefs.file_of(key)
 
     def unsaved(self) -> JsonObject:
         """Return the sessions whose last operations are not saved: their number, and why."""
@@ -260,7 +256,7 @@ class SessionRegistry:
         blank = await session.display(name)
         if blank is not None and blank.viewdef is not None:
             # Perhaps it was written a moment ago, or nothing watches for files.
-            found = await to_thread.run_sync(self._viewdefs.find, blank.viewdef)
+            found = await to_thread.run_sync(self.viewdefs.find, blank.viewdef)
             if found is not None:
                 await session.call_and_log(Op.VIEWDEFS, found)
                 blank = await session.display(name)
@@ -272,7 +268,7 @@ class SessionRegistry:
         Raises:
             ViewdefError: it cannot be compiled; nothing has changed.
         """
-        uploaded = await to_thread.run_sync(self._viewdefs.upload, key, content)
+        uploaded = await to_thread.run_sync(self.viewdefs.upload, key, content)
         await self.notify_all_sessions(Op.VIEWDEFS, uploaded.bundle)
         return uploaded.note
 
@@ -343,10 +339,10 @@ class SessionRegistry:
             state=self._database,
             look=self._look,
             fork=self._fork,
-            unknown_names=self._viewdefs.unknown_names,
+            unknown_names=self.viewdefs.unknown_names,
         )
         self._reloader = HotReloader(self._workspace, self._saved)
-        self._viewdefs.load()
+        self.viewdefs.load()
         await self.create()
         await self._continue_others()
         if self._config.lua.hotload:
@@ -369,7 +365,7 @@ class SessionRegistry:
     async def _launch(self, secret: str, outputs: OutputSink) -> Worker:
         config = worker_config(self._workspace, self._config, secret, self._server.protected)
         worker = await self._host.launch(replace(config, status=self._status()), outputs)
-        await worker.call(Op.VIEWDEFS, self._viewdefs.bundle())
+        await worker.call(Op.VIEWDEFS, self.viewdefs.bundle())
         return worker
 
     async def _saved(self, files: list[SavedFile]) -> None:
@@ -380,7 +376,7 @@ class SessionRegistry:
             if file.path.suffix == ".lua" and file.path.exists():  # code of a deleted file stays loaded
                 await self.notify_all_sessions(Op.RELOAD, str(file.path))
         _log.info("reloaded %s", ", ".join(self._workspace.name_of(file.path) for file in files))
-        reloaded = await to_thread.run_sync(self._viewdefs.reload, viewdefs)
+        reloaded = await to_thread.run_sync(self.viewdefs.reload, viewdefs)
         if reloaded.bundle is not None:
             await self.notify_all_sessions(Op.VIEWDEFS, reloaded.bundle)
         for session in self._sessions.values():
