@@ -72,7 +72,7 @@ class Pointable(Protocol):
 
 
 Noticed = Callable[[JsonObject], None]
-"""Gets each thing that a person did, as the page script tells it (web/src/introspect/record.ts)."""
+"""Gets each thing that a person did, as page scripts (web/src/introspect/record.ts) and agents in JVMs tell it."""
 
 
 @runtime_checkable

@@ -69,6 +69,10 @@ class CaptureRequest:
         }
 
 
+RECORDED = CaptureRequest(stage="all", sections=frozenset({"accessibility", "virtualization"}))
+"""What a recorder reads before and after each step."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Size limits of one snapshot."""

@@ -1,10 +1,11 @@
 """Backend for JavaFX and Swing programs: talks to the agent inside the JVM, in lines of JSON over a loopback socket."""
 
 import base64
+import gzip
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -22,9 +23,9 @@ from ui_mcp.errors import (
     UiTimeoutError,
 )
 from ui_mcp.files import write_atomic
-from ui_mcp.introspection.backend import Attachment, AttachRequest, Backend, ScreenshotRequest
+from ui_mcp.introspection.backend import Attachment, AttachRequest, Backend, Noticed, ScreenshotRequest
 from ui_mcp.introspection.backends.jvm_attach import jvms, load_agent, load_by_jdk
-from ui_mcp.introspection.contract import CaptureRequest
+from ui_mcp.introspection.contract import RECORDED, CaptureRequest
 from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.workspace import BUNDLE
 
@@ -74,6 +75,7 @@ class JavaFxBackend:
         self._last_id = 0
         self._lock = anyio.Lock()
         self._closed = False
+        self._noticed: Noticed | None = None
 
     @classmethod
     async def attach(cls, pid: int, *, read_only: bool = False, folder: Path | None = None) -> "JavaFxBackend":
@@ -127,6 +129,21 @@ class JavaFxBackend:
 
     async def at(self, x: float, y: float) -> list[JsonObject]:
         return list((await self._call({"op": "at", "x": x, "y": y}))["chain"])
+
+    async def watch(self, noticed: Noticed | None, redact: Sequence[str] = ()) -> None:
+        ask = replace(RECORDED, redact=tuple(redact)).json() if noticed is not None else None
+        await self._call({"op": "watch", "ask": ask})
+        self._noticed = noticed
+
+    async def collect(self) -> None:
+        more = self._noticed is not None
+        while more and self._noticed is not None:
+            answer = await self._call({"op": "noticed"})
+            more = answer["more"]
+            for event in answer["events"]:
+                if "capture" in event:
+                    event["capture"] = loads(gzip.decompress(base64.b64decode(event["capture"])))
+                self._noticed(event)
 
     async def slices(self) -> list[tuple[float, float]]:
         """Return wall and CPU time, in ms, of each use of the JavaFX thread by the agent since the last call."""

@@ -4,14 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.selectors import chosen, matching, parts_of, role_of, row_above, shown_texts, texts_of
 from ui_mcp.introspection.tree import Capture, Node
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.validation import read
-
-RECORDED = CaptureRequest(stage="all", sections=frozenset({"accessibility", "virtualization"}))
-"""What a recorder reads before and after each step."""
 
 LONG_NAME = 80
 """Longer texts change too easily to find a node by."""

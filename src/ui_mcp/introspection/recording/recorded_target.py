@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from ui_mcp.errors import IntrospectError
 from ui_mcp.introspection.arguments import Action
 from ui_mcp.introspection.backend import Watchable
-from ui_mcp.introspection.recording.locators import RECORDED
+from ui_mcp.introspection.contract import RECORDED
 from ui_mcp.introspection.recording.recorder import Recorder, Recording
 from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.tree import Capture

@@ -7,8 +7,9 @@ from typing import Literal
 
 from ui_mcp.errors import UiActionFailedError
 from ui_mcp.introspection.arguments import Action, ActionNode, key_name
+from ui_mcp.introspection.contract import RECORDED
 from ui_mcp.introspection.outline import is_hidden
-from ui_mcp.introspection.recording.locators import LONG_NAME, RECORDED, found_by, identity, locator, name_of, node_of
+from ui_mcp.introspection.recording.locators import LONG_NAME, found_by, identity, locator, name_of, node_of
 from ui_mcp.introspection.selectors import Expectation, parts_of, role_of, texts_of
 from ui_mcp.introspection.tree import Capture, Node, build
 from ui_mcp.jsontypes import JsonObject
@@ -164,7 +165,7 @@ class Recorder:
             self._open = None
 
     def noticed(self, event: JsonObject) -> None:
-        """Note what a person did, as the page script tells it."""
+        """Note what a person did, as a page script or the agent in a JVM tells it."""
         capture = _captured(event)
         if event["type"] == "after":
             if self._open is not None:
@@ -282,6 +283,8 @@ def _captured(event: JsonObject) -> Capture | None:
     raw = event.get("capture")
     if raw is None:
         return None
+    if "stages" in raw:
+        return build(raw, RECORDED)
     stage = {**raw["stage"], "index": 0, "uid": "page"}
     return build({"app": {}, "focus": raw.get("focus"), "stages": [stage]}, RECORDED)
 
@@ -290,7 +293,8 @@ def _meant(capture: Capture, event: JsonObject) -> Node | None:
     """Return what a person meant by a place: what can be operated there, else what says something, else anything."""
     chain: Sequence[str] = event.get("chain", ())
     by_uid = {node.uid: node for node in capture.nodes()}
-    found = [by_uid[uid] for uid in chain if uid in by_uid]
+    known = (node_of(capture, uid) if ":" in uid else by_uid.get(uid) for uid in chain)
+    found = [node for node in known if node is not None]
     nearest = [node for node in found if not node.record.get("y")] or found
     operable = [node for node in nearest[:_LEVELS] if node.record.get("a")]
     return next(iter([*operable, *nearest]), None)

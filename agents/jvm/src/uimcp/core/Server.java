@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import uimcp.core.Contract.ErrorCode;
@@ -30,6 +31,9 @@ public final class Server implements Consumer<Map<String, String>> {
     private final ServerSocket socket;
     private volatile boolean enabled = Boolean.getBoolean("mcp.ui");
     private volatile boolean readOnly;
+    /** A recording, and the thread of the client that asked for it. */
+    private volatile PersonWatch watch;
+    private volatile Thread watcher;
 
     /** Start listening on a free port. */
     public Server(Toolkit toolkit) throws IOException {
@@ -100,6 +104,10 @@ public final class Server implements Consumer<Map<String, String>> {
             }
         } catch (IOException disconnected) {
             // The client is gone, so there is no one left to report it to.
+        } finally {
+            if (watcher == Thread.currentThread()) {
+                abandon();
+            }
         }
     }
 
@@ -140,8 +148,12 @@ public final class Server implements Consumer<Map<String, String>> {
                 toolkit.tell(request.strings("rows"));
                 return Map.of();
             case "idle":
-                toolkit.idle(limit);
+                unwatched(() -> toolkit.idle(limit));
                 return Map.of();
+            case "watch":
+                watch(request.object("ask"), limit);
+                return Map.of();
+            case "noticed": return watch == null ? Map.of("events", List.of(), "more", false) : watch.drain();
             case "pixels": return toolkit.screenshot(request.object("photo"), limit);
             case "at": return toolkit.elementAt(request.number("x", -1), request.number("y", -1), limit);
             case "work": return Slices.drain();
@@ -153,7 +165,50 @@ public final class Server implements Consumer<Map<String, String>> {
         if (readOnly) {
             throw new AgentException(ErrorCode.NOT_ENABLED, "This program may be looked at, not operated").with("reason", "READ_ONLY");
         }
-        toolkit.act(action, limit);
+        unwatched(() -> toolkit.act(action, limit));
+    }
+
+    private interface Doing {
+        void run() throws AgentException;
+    }
+
+    /** Do something that is no person's doing. */
+    private void unwatched(Doing work) throws AgentException {
+        PersonWatch current = watch;
+        if (current == null) {
+            work.run();
+            return;
+        }
+        current.pause();
+        try {
+            work.run();
+        } finally {
+            current.resume();
+        }
+    }
+
+    /** Record what a person does, until the next call; without {@code ask} no longer. */
+    private synchronized void watch(RequestFields ask, long limit) throws AgentException {
+        if (watch != null) {
+            watch.stop();
+            watch = null;
+            toolkit.watch(null, limit);
+        }
+        if (ask != null) {
+            var begun = new PersonWatch(toolkit, ask);
+            begun.start();
+            toolkit.watch(begun, limit);
+            watch = begun;
+            watcher = Thread.currentThread();
+        }
+    }
+
+    private void abandon() {
+        try {
+            watch(null, (long) DEFAULT_LIMIT_MILLIS);
+        } catch (AgentException unanswered) {
+            // The recording has ended; its listeners tell nothing any more.
+        }
     }
 
     private static Map<String, Object> error(String code, String message, Map<String, Object> details) {

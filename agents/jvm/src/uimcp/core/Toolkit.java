@@ -22,4 +22,7 @@ public interface Toolkit {
 
     /** Name the node at a point of the screen and its ancestors, innermost first, as {@code chain}. */
     Map<String, Object> elementAt(double screenX, double screenY, long limitMillis) throws AgentException;
+
+    /** Tell from now on what a person does, or with null no longer. */
+    void watch(PersonWatch watch, long limitMillis) throws AgentException;
 }

@@ -45,6 +45,11 @@ final class FxThread {
         THREAD.await(done, limitMillis);
     }
 
+    /** Run work after what the JavaFX thread does now; called on that thread. */
+    static void later(Runnable work) {
+        Platform.runLater(work);
+    }
+
     /** A file dialog of the system stops the thread, and nothing in the JVM can see or operate it. */
     private static AgentException blockade() {
         Thread blocked = thread;

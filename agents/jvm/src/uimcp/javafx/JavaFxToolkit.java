@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import javafx.scene.Node;
 import uimcp.core.AgentException;
 import uimcp.core.HostingToolkit;
+import uimcp.core.PersonWatch;
 import uimcp.core.RequestFields;
 
 /** JavaFX, as the server sees it. */
@@ -13,6 +14,7 @@ public final class JavaFxToolkit implements HostingToolkit {
     private static final long ANIMATION_NANOS = 500_000_000;
 
     private final NodeRefs refs = new NodeRefs();
+    private PersonEvents person;
 
     @Override
     public Map<String, Object> capture(RequestFields request, long limitMillis) throws AgentException {
@@ -113,5 +115,19 @@ public final class JavaFxToolkit implements HostingToolkit {
     @Override
     public Map<String, Object> elementAt(double screenX, double screenY, long limitMillis) throws AgentException {
         return FxThread.call(limitMillis, () -> Actionability.chainAt(refs, screenX, screenY));
+    }
+
+    @Override
+    public void watch(PersonWatch watch, long limitMillis) throws AgentException {
+        FxThread.call(limitMillis, () -> {
+            if (person != null) {
+                person.stop();
+            }
+            person = watch == null ? null : new PersonEvents(refs, watch);
+            if (person != null) {
+                person.start();
+            }
+            return null;
+        });
     }
 }

@@ -203,7 +203,7 @@ final class SceneWalker {
     }
 
     /** Return whether a selector matches a node or, up to but not including {@code above}, one that it lies in. */
-    private static boolean isWithin(List<Selector> selectors, Node node, Node above) {
+    static boolean isWithin(List<Selector> selectors, Node node, Node above) {
         for (Node at = node; at != null && at != above; at = at.getParent()) {
             if (matches(selectors, at)) {
                 return true;

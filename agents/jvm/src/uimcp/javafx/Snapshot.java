@@ -129,7 +129,7 @@ final class Snapshot {
         return same == null;
     }
 
-    private static List<Selector> selectors(List<String> given) throws AgentException {
+    static List<Selector> selectors(List<String> given) throws AgentException {
         var made = new ArrayList<Selector>();
         for (String css : new HashSet<>(given)) {
             Selector selector = css.matches(CSS) ? Selector.createSelector(css) : null;

@@ -249,7 +249,7 @@ final class VirtualizedControls {
         return written;
     }
 
-    private static String columnId(Control control, TableColumnBase<?, ?> column) {
+    static String columnId(Control control, TableColumnBase<?, ?> column) {
         if (column.getId() != null) {
             return column.getId();
         }

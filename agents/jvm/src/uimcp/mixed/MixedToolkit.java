@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import uimcp.core.AgentException;
 import uimcp.core.Contract.ErrorCode;
 import uimcp.core.HostingToolkit;
+import uimcp.core.PersonWatch;
 import uimcp.core.RequestFields;
 import uimcp.core.Toolkit;
 import uimcp.javafx.JavaFxToolkit;
@@ -201,5 +202,13 @@ final class MixedToolkit implements Toolkit {
             chain.addAll(0, (List<?>) inner.elementAt(screenX, screenY, limitMillis).get("chain"));
         }
         return Map.of("chain", chain);
+    }
+
+    @Override
+    public void watch(PersonWatch watch, long limitMillis) throws AgentException {
+        fx.watch(watch, limitMillis);
+        if (swing.isUsed()) {
+            swing.watch(watch, limitMillis);
+        }
     }
 }

@@ -28,6 +28,8 @@ import uimcp.core.TreeRecord;
 
 /** Reads windows into flat records, in short slices of the event dispatch thread. */
 final class SwingSnapshot {
+    /** The part of the component asked for that is meant, in its coordinates; null for all of it. */
+    private Rectangle area;
     private final ComponentRefs refs;
     private final RequestFields request;
     private final Set<String> sections;
@@ -197,7 +199,9 @@ final class SwingSnapshot {
         }
         RequestFields root = request.object("root");
         if (root != null) {
-            Component component = refs.resolve(root).component;
+            ComponentRefs.Target target = refs.resolve(root);
+            Component component = target.component;
+            area = target.area;
             int index = all.indexOf(SwingWindows.of(component));
             open(all, index, component).put("rootPath", ComponentTree.path(component, SwingWindows.root(all.get(index)), index));
         } else {
@@ -345,6 +349,10 @@ final class SwingSnapshot {
         Component root = entry.walk.root;
         Point origin = component == root ? new Point() : SwingUtilities.convertPoint(component, 0, 0, root);
         Rectangle own = component.getBounds();
+        if (area != null && entry.depth == 0) { // a row or header, which has no component of its own
+            own = area;
+            origin.translate(area.x, area.y);
+        }
         if (inScene) {
             boolean top = component == root;
             fields.put(RecordField.BOUNDS_IN_PARENT, box(top ? 0 : own.x, top ? 0 : own.y, own));

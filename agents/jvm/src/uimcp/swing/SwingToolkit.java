@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import javax.swing.SwingUtilities;
 import uimcp.core.AgentException;
 import uimcp.core.HostingToolkit;
+import uimcp.core.PersonWatch;
 import uimcp.core.RequestFields;
 
 /** Swing and AWT, as the server sees them. */
@@ -17,6 +18,7 @@ public final class SwingToolkit implements HostingToolkit {
     private static final long FRAME_MILLIS = 30;
 
     private final ComponentRefs refs;
+    private SwingPersonEvents person;
 
     /** {@code mark} is part of every uid; see {@link uimcp.core.Refs}. */
     public SwingToolkit(String mark) {
@@ -136,5 +138,19 @@ public final class SwingToolkit implements HostingToolkit {
     @Override
     public Map<String, Object> elementAt(double screenX, double screenY, long limitMillis) throws AgentException {
         return SwingThread.call(limitMillis, () -> SwingActionability.chainAt(refs, screenX, screenY));
+    }
+
+    @Override
+    public void watch(PersonWatch watch, long limitMillis) throws AgentException {
+        SwingThread.call(limitMillis, () -> {
+            if (person != null) {
+                person.stop();
+            }
+            person = watch == null ? null : new SwingPersonEvents(refs, watch);
+            if (person != null) {
+                person.start();
+            }
+            return null;
+        });
     }
 }
