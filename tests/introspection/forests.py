@@ -34,3 +34,11 @@ def forest(
         "stages": [{"index": 0, "uid": "s", "title": "T", "width": 1.0, "height": 1.0, "nodes": records}],
     }
     return build(raw, ask or CaptureRequest())
+
+
+def page_of(*records: JsonObject) -> Capture:
+    """Build a page with these records below its body, a2 onwards."""
+    nodes: list[JsonObject] = [{"u": "a1", "t": "body"}]
+    for number, record in enumerate(records, 2):
+        nodes.append({"u": f"a{number}", "p": 0, "n": f"{record['t']}[{number}]", **record})
+    return build({"app": {}, "stages": [{"index": 0, "uid": "page", "nodes": nodes}]}, CaptureRequest())

@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from introspection.forests import GOLDEN, PATH, golden
+from introspection.forests import GOLDEN, PATH, golden, page_of
 from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.outline import entries, lines, outline
@@ -89,12 +89,8 @@ def test_the_example_of_the_contract_is_valid() -> None:
 
 def shown(*records: JsonObject, interactive: bool = False) -> list[str]:
     """Return the lines that the outline has for a page with these records below its body."""
-    nodes: list[JsonObject] = [{"u": "a1", "t": "body"}]
-    for number, record in enumerate(records, 2):
-        nodes.append({"u": f"a{number}", "p": 0, "n": f"{record['t']}[{number}]", **record})
-    raw = {"app": {}, "stages": [{"index": 0, "uid": "page", "nodes": nodes}]}
-    capture = build(raw, CaptureRequest())
-    return [line.strip() for entry in entries(capture, interactive=interactive) for line in lines(entry)][1:]
+    found = entries(page_of(*records), interactive=interactive)
+    return [line.strip() for entry in found for line in lines(entry)][1:]
 
 
 @pytest.mark.covers("IN-89")
@@ -159,3 +155,14 @@ def test_the_interactive_outline_has_only_what_can_be_operated() -> None:
 
     assert shown(*page, interactive=True) == ['input a4 "Name"', 'Button a6 "OK"']
     assert len(shown(*page)) == 5
+
+
+@pytest.mark.covers("IN-89")
+def test_an_element_that_only_wraps_or_holds_nothing_has_no_line() -> None:
+    assert shown(
+        {"t": "li"},
+        {"t": "button", "l": "Wrapped", "a": 1, "p": 1},
+        {"t": "nav", "c": ["breadcrumb"]},
+        {"t": "sl-tree-item", "er": "treeitem", "l": "Fruit"},
+        {"t": "li", "er": "tab", "l": "First"},
+    ) == ['button a3 "Wrapped"', 'sl-tree-item a5 "Fruit"', 'li[tab] a6 "First"']

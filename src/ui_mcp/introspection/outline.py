@@ -17,6 +17,8 @@ class Entry:
     uid: str
     text: str
     children: list["Entry"] = field(default_factory=list)
+    wraps: bool = False
+    """An element of a page of which nothing is known but its tag: with one entry below it, it says nothing."""
 
 
 def outline(capture: Capture) -> str:
@@ -59,17 +61,66 @@ def subtree(root: Node, *, interactive: bool = False, places: bool = False) -> l
         if grid is not None and (text := grid.line(node)) is not None:
             into.extend([Entry(grid.node.uid, text)] if text else [])
             continue
-        if is_plain(node) or (interactive and not _is_operable(node) and "z" not in node.record):
+        if is_plain(node) or (interactive and not is_operable(node) and "z" not in node.record):
             pending.extend((child, into, grid) for child in reversed(node.children))
             continue
-        entry = Entry(node.uid, line(node, places=places) + _child_count(node, hidden=hidden))
+        entry = Entry(node.uid, line(node, places=places) + _child_count(node, hidden=hidden), wraps=_is_bare(node))
         into.append(entry)
         below = into if interactive else entry.children
         if not hidden:  # the line of a hidden node only counts its descendants
             below.extend(Entry(node.uid, text) for text in row_lines(node))
             inner = _Grid.of(node) or grid
             pending.extend((child, below, inner) for child in reversed(node.children))
-    return top
+    return _unwrapped(top)
+
+
+def _unwrapped(top: list[Entry]) -> list[Entry]:
+    """Put the only entry of each element that merely wraps it in the place of that element."""
+    above = Entry("", "", top)
+    pending = [above]
+    while pending:
+        at = pending.pop()
+        at.children[:] = [inner for child in at.children if (inner := _innermost(child))]
+        pending.extend(at.children)
+    return above.children
+
+
+def _innermost(entry: Entry) -> Entry | None:
+    while entry.wraps and len(entry.children) == 1:
+        entry = entry.children[0]
+    is_empty = entry.wraps and not entry.children and entry.text.split(" ", 1)[0] in _HOLDERS
+    return None if is_empty else entry
+
+
+def _is_bare(node: Node) -> bool:
+    record = node.record
+    return record["t"] in WRAPPERS and "er" not in record and line(node) == f"{record['t']} {node.uid}"
+
+
+WRAPPERS = frozenset(
+    [
+        "div",
+        "span",
+        "section",
+        "article",
+        "nav",
+        "li",
+        "dd",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "header",
+        "footer",
+        "main",
+        "aside",
+        "form",
+        "details",
+    ]
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,7 +164,7 @@ class _Grid:
         return " ".join([f"r{row['index']}", *cells, *others])
 
     def _operable(self, row: Node) -> list[Node]:
-        found = [below for below in row.walk() if _is_operable(below) and _role(below) not in _CELLS]
+        found = [below for below in row.walk() if is_operable(below) and _role(below) not in _CELLS]
         return [node for node in found if not is_hidden(node)]
 
     def _controls(self, row: Node) -> list[str]:
@@ -122,7 +173,7 @@ class _Grid:
     def _control(self, at: int, node: Node) -> str:
         label = node.record.get("l") or ""
         repeated, self.labels[at] = self.labels.get(at) == label, label
-        words = [_type(node.record), node.uid, f'"{cut(label, 20)}"' if label and not repeated else "", *_states(node)]
+        words = [kind(node.record), node.uid, f'"{cut(label, 20)}"' if label and not repeated else "", *states(node)]
         return " ".join(word for word in words if word)
 
 
@@ -144,7 +195,8 @@ def _is_named(node: Node) -> bool:
     return bool(node.record.get("i")) and "ig" not in node.record
 
 
-def _is_operable(node: Node) -> bool:
+def is_operable(node: Node) -> bool:
+    """Return whether a person operates the node, and not only reads it."""
     record = node.record
     return bool(record.get("a") or _CONTROL.search(record["t"])) or ("z" in record and not rows_are_nodes(node))
 
@@ -165,12 +217,15 @@ def stage_line(stage: Stage) -> str:
     return " ".join(words)
 
 
-def line(node: Node, *, places: bool = False) -> str:
-    """Return the line of a node: type, uid, #id, text, prompt, value, states, options, and with `places` its bounds."""
+def line(node: Node, *, places: bool = False, brief: bool = False) -> str:
+    """Return the line of a node: type, uid, #id, text, prompt, value, states, options, and with `places` its bounds.
+
+    With `brief` it has no id if it has a text, and no type if it is only text.
+    """
     record = node.record
     get = record.get
-    words = [_type(record), record["u"]]
-    if get("i") and "ig" not in record:
+    words = [record["u"]] if brief and is_text(record) else [kind(record), record["u"]]
+    if get("i") and "ig" not in record and not (brief and (get("l") or get("lp"))):
         words.append(f"#{record['i']}")
     if get("l"):
         words.append(f'"{cut(record["l"])}"')
@@ -180,7 +235,7 @@ def line(node: Node, *, places: bool = False) -> str:
         words.append(f'prompt="{cut(record["lp"])}"')
     if get("vt"):
         words.append(f'value="{cut(record["vt"])}"')
-    words += _states(node)
+    words += states(node)
     more = get("e") or {}
     if more.get("colour"):
         words.append(f"colour={more['colour']}")
@@ -205,20 +260,34 @@ def _options(options: Sequence[str]) -> str:
 
 def _class(record: JsonObject) -> Sequence[str]:
     """Return the style class of what is known by it alone, such as an icon; one that repeats the type says nothing."""
-    given = (record.get("c") or ("",))[-1]
+    given = (record.get("c") or ("",))[-1] if record["t"] not in _HOLDERS else ""
     own = _WORDS.sub("-", str(record["t"])).lower()  # JavaFX gives every CheckBox the class check-box
     return [f".{given}"] if given and not own.endswith(given) else []
 
 
+_HOLDERS = frozenset(["nav", "form", "section", "header", "footer", "main", "aside", "details"])
+"""Elements that are only there for others; with nothing to show below them, they say nothing."""
+
 _WORDS = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
-def _type(record: JsonObject) -> str:
+def kind(record: JsonObject) -> str:
     """Return the tag or class, or the role of what is only a box in a page."""
     role, tag = record.get("er"), str(record["t"])
-    if role is None or tag.endswith(role):
+    if role is None or tag == "summary" or tag.replace("-", "").endswith(role):
         return tag
     return str(role) if tag in {"div", "span"} else f"{tag}[{role}]"
+
+
+def is_text(record: JsonObject) -> bool:
+    """Return whether a record is of a text that is not operated, with a type that says no more than that."""
+    return bool(record.get("l")) and record["t"] in _TEXTS and "er" not in record and "a" not in record
+
+
+_TEXTS = frozenset({
+    "div", "span", "p", "label", "b", "i", "em", "strong", "small", "td", "li", "dd", "dt", "font", "center",
+    "Label", "Text", "JLabel",
+})  # fmt: skip
 
 
 def is_plain(node: Node) -> bool:
@@ -279,7 +348,8 @@ def _child_count(node: Node, *, hidden: bool) -> str:
     return f" (+{truncated} deeper)" if truncated else ""
 
 
-def _states(node: Node) -> Sequence[str]:
+def states(node: Node) -> Sequence[str]:
+    """Return the words for the node's states: focused, disabled, hidden, selected, checked, masked."""
     record = node.record
     get = record.get
     words = []

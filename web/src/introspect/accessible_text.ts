@@ -1,6 +1,6 @@
 /** The text and state of an element as a user perceives it: label, value, selection. */
 
-import { allRoots } from "./dom";
+import { allRoots, isShown } from "./dom";
 import { isControl, isSingle } from "./roles";
 
 const INLINE = new Set(
@@ -244,7 +244,8 @@ function ownText(element: Element): string {
   for (let child = element.firstChild; child; child = child.nextSibling) {
     if (child.nodeType !== Node.TEXT_NODE) continue;
     // Text in a component shows where the component shows the slot that it is in.
-    if (element.shadowRoot && !(child as Text).assignedSlot?.checkVisibility()) continue;
+    const slot = element.shadowRoot ? (child as Text).assignedSlot : null;
+    if (element.shadowRoot && !(slot && isShown(slot))) continue;
     text += ` ${(child as Text).data}`;
   }
   return clean(text);

@@ -32,6 +32,8 @@ const FRAME_MS = 250;
 const STILL_FRAMES = 3;
 /** After so many frames in one place, a node rests. */
 const RESTING_FRAMES = 2;
+/** Less than an animation moves a node in its slow first frames. */
+const RESTING_PIXELS = 0.1;
 
 /**
  * Return a point on the element that a click would reach; wait while an animation moves the element or what covers it.
@@ -45,7 +47,7 @@ export async function settledPoint(refs: Refs, element: HTMLElement, force: bool
   for (;;) {
     try {
       const point = clickPoint(refs, element, force, passive);
-      frames = before !== null && Math.abs(before.x - point.x) < 1 && Math.abs(before.y - point.y) < 1 ? frames + 1 : 0;
+      frames = before !== null && Math.abs(before.x - point.x) < RESTING_PIXELS && Math.abs(before.y - point.y) < RESTING_PIXELS ? frames + 1 : 0;
       before = point;
       if (((!hovered || frames >= RESTING_FRAMES) && !isMoving(element)) || performance.now() >= end) return point;
     } catch (error) {

@@ -40,6 +40,13 @@ export function composedContains(outer: Element, inner: Element | null): boolean
   return false;
 }
 
+/** Whether an element is shown, or its content where it has no box of its own, as slots have none. */
+export function isShown(element: Element): boolean {
+  let at: Element | null = element;
+  while (at && getComputedStyle(at).display === "contents") at = at.assignedSlot ?? composedParent(at);
+  return at !== null && at.checkVisibility();
+}
+
 /** The focused element, inside shadow roots and frames. */
 export function deepFocus(): Element | null {
   let at: Element | null = document.activeElement;

@@ -37,7 +37,7 @@ function isDataTable(element: Element, role: string, rows: number): boolean {
 function cells(row: Element, columns: { id: string }[]): Fields[] {
   const found = cellsOf(row);
   if (!found.length) return [{ columnId: null, text: clean(row.textContent) }];
-  return found.map((cell, at) => ({ columnId: columnId(cell, at, columns), text: clean((cell as HTMLElement).innerText) }));
+  return found.map((cell, at) => ({ columnId: columnId(cell, at, columns), text: clean((cell as HTMLElement).innerText) || drawn(cell) }));
 }
 
 function states(row: Element): Fields {
@@ -93,4 +93,10 @@ function rendered(): Promise<void> {
     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));
     setTimeout(done, 300);
   });
+}
+
+/** What a cell without text shows, as its author has put it in words: a bar, stars, a tick. */
+function drawn(cell: Element): string {
+  const named = [cell, ...cell.querySelectorAll("[role=img],[role=progressbar],[role=meter],img[alt]")];
+  return clean(named.map((part) => part.getAttribute("aria-label") ?? part.getAttribute("alt") ?? "").find(Boolean));
 }

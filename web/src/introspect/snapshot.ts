@@ -1,6 +1,6 @@
 /** Captures the page as flat records (contracts/records.schema.json). */
 
-import { allRoots, composedChildren, deepFocus, frameOffset, rootOf } from "./dom";
+import { allRoots, composedChildren, deepFocus, frameOffset, isShown, rootOf } from "./dom";
 import { innermostListening } from "./listeners";
 import { actionability } from "./actionability";
 import type { NodeRef, Refs } from "./refs";
@@ -144,7 +144,7 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   const arranging = role === "" || role === "presentation" || role === "none" || role === "generic";
   if (!arranging) record["er"] = role;
   const silent = !words.label && !words.prompt && words.value === undefined && words.selected === undefined && words.checked === undefined;
-  const handled = ((pointer && !above.pointer) || isListening(element)) && !holdsControl(element);
+  const handled = ((pointer && !above.pointer) || isListening(element)) && !holdsControl(element) && !isColumnEdge(element);
   const operable = !unreachable && (isControl(element) || isOperable(element) || (handled && isBare(element)));
   // A pointer that the parent does not have marks a handler that was added by script.
   if (!hidden && !unreachable && (isControl(element) || isTabStop(element) || handled || words.wraps)) record["a"] = 1;
@@ -164,8 +164,21 @@ function visit(walk: Walk, element: Element, segment: string, above: Inherited, 
   descend(walk, element, inside, depth, record, words.wraps === true && !walk.ask.internals);
 }
 
+/** Whether it is the narrow edge by which a person makes a column of a grid wider; every cell may have one. */
+function isColumnEdge(element: Element): boolean {
+  if (element.firstElementChild || clean(element.textContent) !== "" || !element.closest("tr,[role=row]")) return false;
+  const { width, height } = element.getBoundingClientRect();
+  return width < 12 && height >= 2 * width;
+}
+
+const WHOLE = "[role=slider],[role=img]";
+
 /** Whether nothing in an element says what it is, so that it needs a line of its own. */
 function isBare(element: Element): boolean {
+  if (element.querySelector("slot")) return false; // what is slotted says it
+  // A part of what is operated as a whole.
+  const host = (element.getRootNode() as Partial<ShadowRoot>).host;
+  if (host?.matches(WHOLE) || element.parentElement?.closest(WHOLE)) return false;
   return !element.firstElementChild || (clean(element.textContent) === "" && !element.querySelector("img,[aria-label],[title]"));
 }
 
@@ -186,7 +199,7 @@ function descend(walk: Walk, element: Element, above: Inherited, depth: number, 
     const inShadow = root !== null && child.parentNode === root;
     // What stands for a component has its text already; what is slotted shows only where the component shows its slot.
     if (inShadow && wraps) continue;
-    const hidden = above.hidden || (closed && child !== summary) || (root !== null && !inShadow && !child.checkVisibility());
+    const hidden = above.hidden || (closed && child !== summary) || (root !== null && !inShadow && !isShown(child));
     const shadow = above.shadow || inShadow;
     const same = hidden === above.hidden && shadow === above.shadow;
     visit(walk, child, `${child.localName}[${nth}]`, same ? above : { ...above, hidden, shadow }, depth + 1);

@@ -71,3 +71,11 @@ test("a row far away is rendered by scrolling to it", async () => {
   expect(refs.resolve({ uid: `${refs.uidOf(list)}:r80` })?.textContent).toBe("80");
   expect((await renderRow(list, 80))?.textContent).toBe("80");
 });
+
+test("a cell that draws its value says it in the words of its author", () => {
+  const grid = shown(`<div role=grid aria-rowcount=1><div role=row aria-rowindex=1><b role=gridcell aria-label="3 of 5"><i></i></b><b role=gridcell><img alt=paid></b>
+    <b role=gridcell><input type=checkbox aria-label="Select this row"></b></div></div>`);
+  expect(describeRows(createRefs("a"), grid, false)).toMatchObject({
+    visibleCells: [{ cells: [{ text: "3 of 5" }, { text: "paid" }, { text: "" }] }],
+  });
+});
