@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-_LINE = re.compile(r"^(?P<indent>\s*)(?:[~+] )?(?P<kind>[\w:-]+(?:\[\w+\])?) (?P<uid>[a-z]+\d+)(?P<rest>(?: .*)?)$")
+_LINE = re.compile(
+    r"^(?P<indent>\s*)(?:[~+] )?(?:(?P<kind>[\w:-]+(?:\[\w+\])?) )?(?P<uid>[a-z]+\d+)(?P<rest>(?: .*)?)$"
+)
 _CONTROL = re.compile(r"\[(\w+ [a-z]+\d+[^\]]*)\]")
 _WORD = re.compile(
     r' (?:#(?P<id>\S+)|(?P<name>prompt|value)="(?P<given>(?:\\"|[^"])*)"|"(?P<text>(?:\\"|[^"])*)"'
@@ -21,6 +23,8 @@ class Line:
     uid: str
     id: str = ""
     text: str = ""
+    texts: tuple[str, ...] = ()
+    """Several texts that a brief outline has on one line."""
     value: str = ""
     prompt: str = ""
     style: str = ""
@@ -95,10 +99,11 @@ def _lines(texts: Iterable[str]) -> list[Line]:
 
 def _line(text: str) -> Line | None:
     found = _LINE.match(text)
-    if found is None or found["kind"] in {"since", "in", "stage"}:
+    if found is None or found["kind"] in {"now", "snapshot", "in", "stage"}:
         return None
     given: dict[str, str] = {}
     states: set[str] = set()
+    texts: list[str] = []
     for word in _WORD.finditer(found["rest"]):
         parts = {name: value for name, value in word.groupdict().items() if value is not None}
         if "name" in parts:
@@ -107,11 +112,13 @@ def _line(text: str) -> Line | None:
             states.add(parts["state"])
         else:
             given |= parts
+            texts += [parts["text"].replace('\\"', '"')] if "text" in parts else []
     x, y, width, height = map(int, given.get("box", "0,0,0,0").split(","))
     return Line(
         level=len(found["indent"]),
-        kind=found["kind"],
+        kind=found["kind"] or "text",
         uid=found["uid"],
+        texts=tuple(texts),
         states=frozenset(states),
         options=tuple(given["options"].split(" | ")) if "options" in given else (),
         box=(x, y, width, height),

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ui_mcp.errors import UiArgumentError
-from ui_mcp.introspection import outline, snapshot_json
-from ui_mcp.introspection.contract import tokens
+from ui_mcp.introspection import brief, outline, snapshot_json
+from ui_mcp.introspection.contract import Mode, tokens
 from ui_mcp.introspection.outline import Entry
 from ui_mcp.introspection.tree import Capture, Node
 from ui_mcp.jsontypes import JsonObject, dumps
@@ -66,9 +66,12 @@ def json_page(capture: Capture, limit: int, offset: int = 0) -> JsonObject:
         end -= max(1, (end - offset) // 10)
 
 
-def text_page(capture: Capture, limit: int, offset: int = 0, *, interactive: bool = False, places: bool = False) -> str:
+def text_page(capture: Capture, limit: int, offset: int = 0, *, view: Mode | None = None, places: bool = False) -> str:
     """Return the part of the outline that begins at `offset` and fits `limit` tokens (0 = all)."""
-    stages = outline.entries(capture, interactive=interactive, places=places)
+    if view == "brief":
+        stages = brief.entries(capture)
+    else:
+        stages = outline.entries(capture, interactive=view == "interactive", places=places)
     if not offset:
         whole = "\n".join(line for entry in stages for line in outline.lines(entry))
         if not limit or len(whole) <= limit * 4:

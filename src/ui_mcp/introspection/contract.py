@@ -17,7 +17,7 @@ from ui_mcp.log import logger
 from ui_mcp.toolkit.tool import Text, ToolResult
 
 SCHEMA = "mcp-javafx-ui/1.0"
-Mode = Literal["full", "compact", "interactive"]
+Mode = Literal["full", "compact", "interactive", "brief"]
 StageChoice = Literal["focused", "primary", "all"]
 Section = Literal["bounds", "localToScreen", "properties", "virtualization", "accessibility", "reach"]
 FULL: frozenset[Section] = frozenset({"bounds", "localToScreen", "virtualization"})

@@ -11,7 +11,7 @@ import anyio
 from ui_mcp.errors import IntrospectError, UiActionFailedError, UiArgumentError, UiNodeNotFoundError, UiTimeoutError
 from ui_mcp.introspection import budget
 from ui_mcp.introspection.arguments import Action, ActionNode, Request, Selector
-from ui_mcp.introspection.contract import CaptureRequest, error_json, tokens
+from ui_mcp.introspection.contract import CaptureRequest, Mode, error_json, tokens
 from ui_mcp.introspection.diff import compare
 from ui_mcp.introspection.outline import cut, row_uids
 from ui_mcp.introspection.recording.recorded_target import noting
@@ -23,7 +23,7 @@ from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Text, ToolResult
 from ui_mcp.validation import InvalidDataError, read, to_json
 
-Observe = Literal["diff", "outline"]
+Observe = Literal["diff", "outline", "brief"]
 R = TypeVar("R", bound=Request)
 
 OBSERVED_TOKENS = 10_000
@@ -116,7 +116,8 @@ async def _observe(target: Target, batch: ActionBatch, before: Capture | None) -
         await target.tell(diff.row_uids())
         return "\n".join([changes, *problems])
     await target.tell(uid for node in after.nodes() for uid in row_uids(node))
-    return "\n".join([budget.text_page(after, OBSERVED_TOKENS), *problems])
+    view: Mode | None = "brief" if batch.observe == "brief" else None
+    return "\n".join([budget.text_page(after, OBSERVED_TOKENS, view=view), *problems])
 
 
 SECONDS = 3.0
@@ -257,6 +258,11 @@ def _parse(model: type[R], given: Json) -> R:
         return read(model, given)
     except InvalidDataError as error:
         raise UiArgumentError(f"Invalid step: {error}") from error
+
+
+def short_result(result: BatchResult) -> ToolResult:
+    """Return what was observed as plain text; the failure as in any batch."""
+    return batch_result(result) if result.error is not None else ToolResult((Text(result.observed or "ok"),))
 
 
 def batch_result(result: BatchResult) -> ToolResult:

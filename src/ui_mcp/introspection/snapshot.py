@@ -44,11 +44,11 @@ async def as_text(target: Target, request: SnapshotRequest, defaults: Defaults =
 
 async def _text(target: Target, request: SnapshotRequest, defaults: Defaults) -> str:
     limit = defaults.limits.tokens if request.max_tokens is None else request.max_tokens
-    interactive, places = request.mode == "interactive", bool(request.include.bounds)
+    places = bool(request.include.bounds)
     if request.cursor:
         capture, offset, stale = await _continue(target, request, request.cursor)
         return ("stale: the UI has changed since\n" if stale else "") + budget.text_page(
-            capture, limit, offset, interactive=interactive, places=places
+            capture, limit, offset, view=request.mode, places=places
         )
     capture = await _capture(target, _outline_capture_request(request))
     head = _headline(target, capture)
@@ -63,7 +63,7 @@ async def _text(target: Target, request: SnapshotRequest, defaults: Defaults) ->
     note = [f"full: nothing kept to compare with {request.since}"] if request.since else []
     extra = "\n".join([head, *note, *_problems(target)])
     room = max(1, limit - len(extra) // 4 - 1) if limit else 0
-    return extra + "\n" + budget.text_page(capture, room, interactive=interactive, places=places)
+    return extra + "\n" + budget.text_page(capture, room, view=request.mode, places=places)
 
 
 async def as_json(target: Target, request: SnapshotRequest, defaults: Defaults = Defaults()) -> JsonObject:

@@ -22,7 +22,9 @@ class SnapshotArgs(Request):
     stage: Annotated[StageChoice, "Which windows."] = "focused"
     stage_index: Annotated[int | None, "One window by number."] = None
     format: Annotated[Literal["outline", "json"], "Text for reading, or the UiSnapshot as JSON."] = "outline"
-    mode: Annotated[Mode | None, "interactive: only what can be operated. JSON: full or compact."] = None
+    mode: Annotated[
+        Mode | None, "interactive: only what can be operated. brief: short lines for acting. JSON: full or compact."
+    ] = None
     depth: Annotated[int | None, "Levels below the root."] = None
     include: Annotated[Include, "Sections to add or leave out.", SECTIONS] = field(default_factory=Include)
     max_tokens: Annotated[int | None, "Budget of the answer (15000; 0 = none).", Limit(ge=0)] = None
@@ -49,8 +51,8 @@ async def get_snapshot(registry: TargetRegistry, args: SnapshotArgs, call: Call)
 
 
 async def _snapshot(registry: TargetRegistry, args: SnapshotArgs) -> ToolResult:
-    if args.format == "json" and args.mode == "interactive":
-        raise UiArgumentError("mode interactive is for outlines; JSON has full and compact")
+    if args.format == "json" and args.mode in {"interactive", "brief"}:
+        raise UiArgumentError(f"mode {args.mode} is for outlines; JSON has full and compact")
     if args.cursor and args.since:
         raise UiArgumentError("Give `cursor` or `since`, not both")
     target = await registry.target(args.target)

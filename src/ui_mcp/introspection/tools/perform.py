@@ -1,14 +1,16 @@
 """`ui_perform`: perform actions on a UI."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from ui_mcp.config import IntrospectionSettings
-from ui_mcp.errors import UiNotEnabledError
+from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.fields import Limit
-from ui_mcp.introspection.arguments import WHOLE, Actions, Request
+from ui_mcp.introspection.action_lines import actions_of
+from ui_mcp.introspection.arguments import WHOLE, Action, Actions, Request
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
-from ui_mcp.introspection.perform import ActionBatch, Observe, batch_result, perform
+from ui_mcp.introspection.perform import ActionBatch, Observe, batch_result, perform, short_result
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
@@ -18,13 +20,19 @@ from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
 class PerformArgs(Request):
     """What to do."""
 
+    do: Annotated[
+        str | None,
+        'An action per line: click UID, setText UID text, select UID option, pressKey CTRL+A, click "Save", click #id.',
+    ] = None
     actions: Annotated[
-        Actions,
-        "Done in order until one fails; `target` is a uid.",
-    ]
+        Actions | None,
+        "Instead of `do`, where an action needs more; `target` is a uid.",
+    ] = None
     await_ui_idle: Annotated[bool, "Wait after each action until its effects show."] = True
     timeout_ms: Annotated[int, "Limit for the whole call.", Limit(ge=1, le=600_000), WHOLE] = 5000
-    observe: Annotated[Observe | None, "Also answer what changed (diff), or the outline afterwards."] = None
+    observe: Annotated[
+        Observe | None, "Also answer what changed (diff), or what is shown: brief, or the whole outline."
+    ] = None
     target: str | None = None
 
 
@@ -37,10 +45,10 @@ class PerformArgs(Request):
     refused=invalid_arguments,
 )
 async def act(registry: TargetRegistry, args: PerformArgs, call: Call) -> ToolResult:
-    """Click, type, set text, press keys, scroll, select, drag, answer dialogs, as a person would.
+    r"""Click, type, set text, press keys, scroll, select, drag, answer dialogs, as a person would.
 
     When: you try the app. What a person could not do now is refused with the reason; observe "diff" shows the effect.
-    Example: {"actions": [{"type": "click", "target": "a12"}, {"type": "setText", "target": "a7", "text": "Ann"}]}
+    Example: {"do": "setText a7 Ann\nclick a12", "observe": "diff"}
     """
     return await as_tool_result(_perform(registry, args))
 
@@ -60,5 +68,12 @@ def require_actions(settings: IntrospectionSettings) -> None:
 async def _perform(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
     require_actions(registry.config.introspection)
     target = await registry.target(args.target)
-    batch = ActionBatch(args.actions, args.await_ui_idle, args.timeout_ms, args.observe)
-    return batch_result(await perform(target, batch))
+    batch = ActionBatch(_actions(args), args.await_ui_idle, args.timeout_ms, args.observe)
+    result = await perform(target, batch)
+    return batch_result(result) if args.actions is not None else short_result(result)
+
+
+def _actions(args: PerformArgs) -> Sequence[Action]:
+    if (args.do is None) == (args.actions is None):
+        raise UiArgumentError('Give `do` or `actions`, for example {"do": "click a12"}')
+    return args.actions if args.actions is not None else actions_of(args.do or "")
