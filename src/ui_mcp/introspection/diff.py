@@ -75,7 +75,7 @@ class Diff:
 
     def text(self) -> str:
         """Return the difference as text for a model: `+` added, `-` removed, `~` changed, `>` moved."""
-        return "\n".join([f"since {self.since}, now {self.now}", *(self._lines() or ["no change"])])
+        return "\n".join([f"now {self.now}", *(self._lines() or ["no change"])])
 
     def row_uids(self) -> list[str]:
         """Return the uids of the rows that the text shows."""
