@@ -1,4 +1,4 @@
-"""Thirty-nine tasks of MiniWoB++ with our tools, with playwright-mcp and with agent-browser, each by the same oracle.
+"""Forty tasks of MiniWoB++ with our tools, with playwright-mcp and with agent-browser, each by the same oracle.
 
 An oracle starts the task, reads what the tool shows, and acts; several actions are one call where a tool allows it.
 Tokens are characters / 4 of arguments and answers. Bars: at most 0.6 of the calls and of the tokens of either.
@@ -112,6 +112,8 @@ def _texts(goal: str, nodes: list[Node]) -> list[str]:
         return [table[label] for label in labels]
     if found := re.findall(r"value of (.*?) into", goal):
         return [table[found[0]]]
+    if found := re.findall(r"Select (-?\d+) with the spinner", goal):
+        return found
     if found := re.findall(r"Enter (\d+)/(\d+)/(\d+) as the date", goal):
         return ["{2}-{0}-{1}".format(*found[0])]
     if found := re.findall(r"Enter (\d+):(\d+) (AM|PM)", goal):
@@ -155,7 +157,7 @@ BY_ORACLE: dict[Callable[[Driver], None], str] = {
     check: "click-checkboxes click-checkboxes-large click-checkboxes-transfer click-option",
     select: "choose-list click-scroll-list",
     fill: """enter-text enter-text-2 enter-text-dynamic enter-password login-user read-table enter-date enter-time
-        simple-arithmetic simple-algebra find-word read-table-2""",
+        simple-arithmetic simple-algebra find-word read-table-2 use-spinner""",
     mark: "odd-or-even",
     focus: "focus-text focus-text-2",
 }

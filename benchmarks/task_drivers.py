@@ -27,6 +27,13 @@ class Node:
     ref: str
 
 
+def keep(label: str, asked: str, answered: str) -> None:
+    """Append a call to the file of its tool, if `KEEP_TRANSCRIPTS` names a folder."""
+    if folder := os.environ.get("KEEP_TRANSCRIPTS"):
+        with Path(folder, f"{label}.txt").open("a") as file:
+            file.write(f">>> {asked}\n{answered}\n")
+
+
 Step = tuple[str, Node, str]
 """`click`, `fill` or `select`, a node, and a text."""
 
@@ -56,36 +63,30 @@ class Ours:
         self.calls = self.characters = 0
 
     def start(self) -> list[Node]:
-        return self._perform([{"type": "click", "target": {"css": START}}], "outline")
+        return self._perform(f"click {START}", "brief")
 
     def act(self, *steps: Step, look: bool = False) -> list[Node]:
-        actions = [_our_action(step) for step in steps]
-        return self._perform(actions, "diff" if look else None)
+        return self._perform("\n".join(map(_our_action, steps)), "diff" if look else None)
 
     def close(self) -> None:
         self.server.close()
 
-    def _perform(self, actions: list[Any], observe: str | None) -> list[Node]:
-        given = {"actions": actions, "target": "url", **({"observe": observe} if observe else {})}
+    def _perform(self, actions: str, observe: str | None) -> list[Node]:
+        given = {"do": actions, **({"observe": observe} if observe else {})}
         text = self.server.call("ui_perform", **given)
         self.calls += 1
         self.characters += len(json.dumps(given)) + len(text)
-        page = Page.read(json.loads(text).get("observed", ""))
-        return [_our_node(line) for line in page.lines if "hidden" not in line.states]
+        keep("ours", json.dumps(given), text)
+        page = Page.read(text)
+        return [node for line in page.lines if "hidden" not in line.states for node in _our_nodes(line)]
 
 
-def _our_action(step: Step) -> dict[str, Any]:
+def _our_action(step: Step) -> str:
     kind, node, text = step
-    if kind == "click":
-        return {"type": "click", "target": node.ref}
-    return (
-        {"type": "setText", "target": node.ref, "text": text}
-        if kind == "fill"
-        else {"type": "select", "target": node.ref, "value": text}
-    )
+    return f"click {node.ref}" if kind == "click" else f"{'setText' if kind == 'fill' else kind} {node.ref} {text}"
 
 
-def _our_node(line: Line) -> Node:
+def _our_nodes(line: Line) -> list[Node]:
     kinds = {
         "button": "button",
         "a": "link",
@@ -93,12 +94,13 @@ def _our_node(line: Line) -> Node:
         "h3[tab]": "tab",
         "td": "cell",
         "th": "cell",
+        "tr": "cell",
         "textarea": "input",
     }
     kind = kinds.get(line.kind, "text")
     if line.kind == "input":
         kind = "box" if line.states & {"checked", "unchecked"} or line.text else "input"
-    return Node(kind, line.text, line.uid)
+    return [Node(kind, text, line.uid) for text in line.texts or ("",)]
 
 
 _ROLES = {
@@ -170,6 +172,7 @@ class Playwright:
         text = said(self.server.request("tools/call", {"name": tool, "arguments": arguments}))
         self.calls += 1
         self.characters += len(json.dumps(arguments)) + len(text)
+        keep("playwright-mcp", json.dumps({"name": tool, **arguments}), text)
         return text
 
 
@@ -214,4 +217,5 @@ class AgentBrowser:
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
         self.calls += 1
         self.characters += len(" ".join(words)) + len(done.stdout)
+        keep("agent-browser", " ".join(words), done.stdout)
         return done.stdout
