@@ -32,7 +32,7 @@ SHOWN: dict[str, list[Action]] = {
         fill("Postcode", "10115"), fill("Town", "Berlin"), click("Next"), click("Order"), click("Order another"),
     ],
     "contacts": [click("Add"), fill("First name", "Zoë"), fill("Last name", "Zimmer"), click("Remove")],
-    "planner": [click("Month after"), click("Month after"), click("Month before"), click("Month before")],
+    "planner": [click("Next month"), click("Next month"), click("Previous month"), click("Previous month")],
     "expenses": [
         fill("What", "Zebra crossing"), fill("Amount", "12.50"), click("Add", role="button"),
         click("Remove", row="Zebra crossing"),
