@@ -36,7 +36,7 @@ export function sidebar(go: (id: string) => void, begin: () => void, problem: (e
     heading("Tools", ["Add an API", () => addApi(again)], ["Add a server", () => addServer(again)]),
     tools.element,
     make("div.nlui-heading", {}, make("h2", {}, "Accounts"), make("a.nlui-small", { href: "/sign-ins", target: "_blank" }, "Show")),
-    heading("Prompts", ["Edit", prompts]),
+    heading("Prompts", ["Manage", prompts]),
     heading("Model", ["Change", () => void modelSettings(showModel).catch(problem)]),
     model,
     tokens,

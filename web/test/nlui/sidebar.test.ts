@@ -22,7 +22,7 @@ test("conversations are listed with the open one marked, and can be opened", asy
   expect([...bar.element.querySelectorAll(".nlui-talk")].map((link) => [link.textContent, link.getAttribute("aria-current")])).toEqual([["Orders", "true"], ["Untitled", "false"]]);
   buttonIn(bar.element, "Untitled").click();
   buttonIn(bar.element, "New conversation").click();
-  buttonIn(bar.element, "Edit").click();
+  buttonIn(bar.element, "Manage").click();
   expect(log).toEqual(["go c2", "new", "prompts"]);
 });
 
