@@ -129,6 +129,31 @@ def test_a_model_draws_tables_cards_and_badges_and_nothing_else(folder: Path, op
         page.close()
 
 
+@pytest.mark.covers("CHAT-CHART-1")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 390)])
+def test_an_answer_with_numbers_is_drawn_as_a_chart(folder: Path, opened: Open, scheme: Scheme, width: int) -> None:
+    rows = [{"month": "Jan", "food": 320, "travel": 80}, {"month": "Feb", "food": 290, "travel": 410}]
+    block = json.dumps({"type": "stacked", "label": "Spending", "rows": rows})
+    text = f"Your spending:\n\n```nlui:chart\n{block}\n```\n"
+    script = [{"emit": [{"say": text}]}]
+    (folder / "nlui.yaml").write_text(
+        json.dumps({"data_dir": "./data", "llm": {"provider": "scripted", "script": script}})
+    )
+    with nlui(folder, "--port", "0") as url:
+        page = opened(url, scheme=scheme, width=width)
+        say(page, "draw")
+
+        chart = page.locator("ui-chart")
+        expect(chart.locator("canvas")).to_be_visible()
+        expect(chart.locator("table")).to_contain_text("320")
+        box = chart.bounding_box()
+        assert box is not None
+        assert box["height"] > 200
+        assert box["x"] + box["width"] <= width
+        assert complaints(page) == []
+        page.close()
+
+
 @pytest.mark.covers("NLUI-PAGE-1")
 def test_ten_thousand_messages_keep_the_document_small(folder: Path, opened: Open) -> None:
     # Playwright has an event loop in this thread already.

@@ -74,7 +74,10 @@ export function promptMenu(prompts: Prompts, text: HTMLTextAreaElement, insert: 
     }
     const found = known.filter(({ name }) => name.toLowerCase().includes(words)).slice(0, MOST);
     const rows = found.map((prompt, index) => option(prompt.name, prompt.text.replace(/\s+/g, " ").slice(0, 80), index, () => insert(prompt.text)));
-    list.replaceChildren(...rows, option(MANAGE, known.length > 0 ? "" : "Save texts that you write often; / brings them here.", rows.length, () => void managePrompts(prompts)));
+    list.replaceChildren(...rows, option(MANAGE, known.length > 0 ? "" : "Save texts that you write often; / brings them here.", rows.length, () => {
+      insert("");
+      void managePrompts(prompts);
+    }));
     list.hidden = false;
     mark(0);
   };
@@ -139,7 +142,7 @@ export async function managePrompts(prompts: Prompts): Promise<void> {
       name.focus();
       return draw();
     }, shown.fail).catch(shown.fail);
-  });
+  }, "Close");
   await draw().catch(shown.fail);
   name.focus();
 }

@@ -11,11 +11,11 @@ export interface Form {
   close(): void;
 }
 
-/** Open a dialog; `parts` are its fields, `acts` the buttons besides Cancel. */
-export function form(title: string, parts: readonly Node[], acts: readonly HTMLButtonElement[], submit: () => void): Form {
+/** Open a dialog; `parts` are its fields, `acts` the buttons besides the one that leaves it. */
+export function form(title: string, parts: readonly Node[], acts: readonly HTMLButtonElement[], submit: () => void, leave = "Cancel"): Form {
   const status = make("p.nlui-note", { role: "status" });
   const dialog = make("dialog.nlui-dialog", { "aria-label": title });
-  const cancel = button("Cancel", () => dialog.close());
+  const cancel = button(leave, () => dialog.close());
   const inside = make("form", {}, make("h2", {}, title), ...parts, status, make("div.nlui-row.nlui-end", {}, cancel, ...acts));
   inside.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -2,6 +2,7 @@
 import { markdown } from "../chat/markdown";
 import { api } from "./api";
 import { cell, short } from "./cells";
+import { chartView, isChartable } from "./chart";
 import { button, make } from "./dom";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -26,10 +27,34 @@ export function resultView(value: unknown): HTMLElement {
       toggle.textContent = raw.hidden ? "Raw" : "View";
     }, "nlui-small");
     toggle.title = "Switch between the view and the JSON";
-    place.replaceChildren(shown, raw, make("div.nlui-row", {}, toggle, handle && found === parsed ? whole(handle, show) : null));
+    const rows = rowsOf(found);
+    place.replaceChildren(shown, raw, make("div.nlui-row", {}, toggle, rows && isChartable(rows) ? chartSwitch(rows, place) : null, handle && found === parsed ? whole(handle, show) : null));
   };
   show(parsed);
   return make("div.nlui-result", {}, place);
+}
+
+/** The rows that a result is shown as. */
+function rowsOf(value: unknown): readonly Row[] | null {
+  const lists = isRow(value) ? Object.values(value).filter(isRows) : [value].filter(isRows);
+  return lists.length === 1 ? (lists[0] ?? null) : null;
+}
+
+/** The button that adds a chart of rows below them, or takes it away. */
+function chartSwitch(rows: readonly Row[], place: HTMLElement): HTMLElement {
+  let chart: HTMLElement | null = null;
+  const toggle = button("Chart", () => {
+    if (chart) {
+      chart.remove();
+      chart = null;
+    } else {
+      chart = chartView(rows);
+      place.append(chart);
+    }
+    toggle.setAttribute("aria-pressed", String(chart !== null));
+  }, "nlui-small");
+  toggle.setAttribute("aria-pressed", "false");
+  return toggle;
 }
 
 /** The button that loads a result which was cut for the model. */
@@ -168,6 +193,6 @@ function isRow(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isRows(value: unknown): value is readonly Row[] {
+export function isRows(value: unknown): value is readonly Row[] {
   return Array.isArray(value) && value.length > 0 && value.every(isRow);
 }

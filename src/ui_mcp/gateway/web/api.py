@@ -252,6 +252,7 @@ def _names(given: object, name: str) -> frozenset[str]:
 
 
 NLUI_PAGE = BUNDLE / "web" / "nlui"
+ELEMENTS = BUNDLE / "web" / "vendor" / "elements"
 
 
 def page_routes(nonces: PageNonces, frames: Callable[[str], Sequence[str]]) -> Sequence[BaseRoute]:
@@ -260,4 +261,5 @@ def page_routes(nonces: PageNonces, frames: Callable[[str], Sequence[str]]) -> S
     async def page(request: Request) -> Response:
         return person_html(NLUI_PAGE / "index.html", nonces, frames=frames(request.url.hostname or ""))
 
-    return [Route("/", page, methods=["GET"]), file_route("/nlui", NLUI_PAGE)]
+    files = [file_route("/nlui/elements", ELEMENTS), file_route("/nlui", NLUI_PAGE)]
+    return [Route("/", page, methods=["GET"]), *files]
