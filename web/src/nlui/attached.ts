@@ -1,5 +1,6 @@
 /** The files of a message: how its text refers to them, `[name](attachment:DIGEST)`, and how they are shown. */
 import { button, make } from "./dom";
+import "./items.css";
 import "./files.css";
 
 export interface Attached {
@@ -48,7 +49,7 @@ function fileView(file: Attached, load: LoadFile): HTMLElement {
   const gone = (): void => save.replaceChildren(`${file.name}: not stored any more`);
   const save = button(file.name, () => void load(file.id).then((content) => saveAs(file.name, content), gone), "nlui-small");
   save.title = `Save ${file.name}`;
-  const whole = make("div.nlui-file", {}, save);
+  const whole = make("div.nlui-file.nlui", {}, save);
   if (IMAGE.test(file.name)) {
     void load(file.id)
       .then(pictureOf)

@@ -31,7 +31,7 @@ const MAX_MB = 10;
 /** `changed` is called when files come, go or have been uploaded; `problem` says why a file was not taken. */
 export function attachments({ store, load }: Storage, changed: () => void, problem: (error: unknown) => void): Attachments {
   let entries: Entry[] = [];
-  const list = make("ul.nlui-files", { "aria-label": "Attached files" });
+  const list = make("ul.nlui-files.nlui", { "aria-label": "Attached files" });
   const input = make("input", { type: "file", multiple: "", hidden: "", "aria-label": "Files to attach" });
   input.addEventListener("change", () => {
     add([...(input.files ?? [])]);

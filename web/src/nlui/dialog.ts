@@ -1,5 +1,6 @@
 /** A modal dialog with a form. */
 import { button, make } from "./dom";
+import "./items.css";
 import "./dialog.css";
 
 export interface Form {
@@ -14,7 +15,7 @@ export interface Form {
 /** Open a dialog; `parts` are its fields, `acts` the buttons besides the one that leaves it. */
 export function form(title: string, parts: readonly Node[], acts: readonly HTMLButtonElement[], submit: () => void, leave = "Cancel"): Form {
   const status = make("p.nlui-note", { role: "status" });
-  const dialog = make("dialog.nlui-dialog", { "aria-label": title });
+  const dialog = make("dialog.nlui-dialog.nlui", { "aria-label": title });
   const cancel = button(leave, () => dialog.close());
   const inside = make("form", {}, make("h2", {}, title), ...parts, status, make("div.nlui-row.nlui-end", {}, cancel, ...acts));
   inside.addEventListener("submit", (event) => {

@@ -64,8 +64,9 @@ AGENT = "agent"
 SYSTEM = """\
 You are a helpful assistant with tools over the person's own APIs and servers. Use them to find out and to act, then
 answer briefly in markdown. Results of tools are shown to the person as tables and cards, so do not repeat them whole.
-To draw a chart, write a fenced block `nlui:chart` with JSON: {"type": "bar" | "line" | "area" | "stacked" | "pie" | "donut"
-| "scatter", "label": …, "x": …, "rows": [objects]}. A block `nlui:table` with a list of objects is shown as a table.
+To draw a chart, write a fenced block `nlui:chart` with JSON: {"type": "bar" | "line" | "area" | "stacked" | "pie" |
+"donut" | "scatter", "label": …, "x": …, "rows": [objects]}. A block `nlui:table` with a list of objects is shown as a
+table.
 """
 
 
