@@ -1,5 +1,9 @@
 """`ui_ask`: what the person answers on their page reaches the agent, now or later."""
 
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -11,7 +15,7 @@ from person_client import let_in
 from servers import running_server
 from ui_mcp.errors import NotFoundError
 from ui_mcp.inbox.service import inbox_url, opened
-from ui_mcp.jsontypes import JsonObject, loads
+from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.toolkit.tool import Call, Text
 from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Running
@@ -23,11 +27,24 @@ TWO: JsonObject = {
 }
 
 
-async def asked(host: UiServer, arguments: JsonObject) -> JsonObject:
-    result = await ui_toolset(host).call("ui_ask", arguments, Call(client_name="claude-code"))
+async def asked(host: UiServer, arguments: JsonObject, task: "Handle | None" = None) -> JsonObject:
+    result = await ui_toolset(host).call("ui_ask", arguments, Call(client_name="claude-code", task=task))
     (text,) = result.content
     assert isinstance(text, Text)
     return dict(loads(text.text))
+
+
+@dataclass
+class Handle:
+    """The task of a call that may be continued by the next process."""
+
+    resumed: JsonObject | None = None
+    is_cancelled: bool = False
+    on_checkpoint: Callable[[], None] = lambda: None
+
+    async def checkpoint(self, state: JsonObject) -> None:
+        self.resumed = dict(loads(dumps(state)))
+        self.on_checkpoint()
 
 
 async def answered(url: str, question_id: str, values: JsonObject) -> int:
@@ -69,6 +86,36 @@ async def test_an_agent_that_waits_gets_the_answer(host: UiServer, running: Runn
 
     assert [result["answers"] for result in results] == [["the old one"]]
     assert waiting["title"] == "Claude Code asks: Which boat?"
+
+
+def killed() -> None:
+    raise InterruptedError
+
+
+@pytest.mark.covers("INBOX-2", "GW-TASK-1")
+@pytest.mark.parametrize("moment", ["before the question is stored", "after it"])
+async def test_a_task_whose_server_was_killed_waits_on_for_the_same_question(
+    host: UiServer, running: Running, moment: str
+) -> None:
+    first = Handle(on_checkpoint=killed if moment == "before the question is stored" else lambda: None)
+    with suppress(InterruptedError):
+        await asked(host, {**TWO, "wait": 0}, first)
+    assert first.resumed is not None
+    handle = Handle({**first.resumed, "until": time.time() + 60})
+    results: list[JsonObject] = []
+
+    async def wait() -> None:
+        results.append(await asked(host, {}, handle))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        while not (await asked(host, {}))["questions"]:
+            await anyio.lowlevel.checkpoint()
+        (waiting,) = (await asked(host, {}))["questions"]
+        await answered(running.person_url, waiting["id"], {"1": ["blue"], "2": "Why not"})
+
+    assert [result["answers"] for result in results] == [[["blue"], "Why not"]]
+    assert len((await asked(host, {}))["questions"]) == 1
 
 
 @pytest.mark.covers("INBOX-2")

@@ -1,7 +1,8 @@
 """`ui_ask`: ask the person, who answers on their own page."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from ui_mcp.errors import NotFoundError
@@ -35,15 +36,39 @@ async def ask(host: UiServer, args: AskArgs, call: Call) -> JsonObject:
     Example: {"questions": [{"text": "Colour?", "choices": ["red", "blue"]}]}
     """
     configured = host.configured()
+    until = time.time() + min(args.wait, LONGEST)
     async with opened(inbox_url(configured.config, configured.workspace), answer_files(configured.workspace)) as inbox:
+        if call.task is not None and call.task.resumed is not None:
+            return await _resumed(inbox, call.task.resumed)
         if args.questions:
-            asked = await inbox.ask(_question(inbox, args.questions, display_name(call.caller_name)))
-            return answer_json(await inbox.settled(asked.id, min(args.wait, LONGEST)))
+            question = _question(inbox, args.questions, display_name(call.caller_name))
+            await _checkpoint(call, question, until)
+            await inbox.ask(question)
+            return await _answer(inbox, question.id, until)
         if args.id is not None:
-            found = _own(await inbox.get(args.id))
-            return answer_json(await inbox.settled(found.id, min(args.wait, LONGEST)))
+            question = _own(await inbox.get(args.id))
+            await _checkpoint(call, question, until)
+            return await _answer(inbox, question.id, until)
         rows = [*await inbox.pending(), *await inbox.history(LISTED)]
         return {"questions": [{**answer_json(row), "title": row.title} for row in rows if row.source == ASKED]}
+
+
+async def _answer(inbox: Inbox, question_id: str, until: float) -> JsonObject:
+    return answer_json(await inbox.settled(question_id, max(until - time.time(), 0)))
+
+
+async def _checkpoint(call: Call, question: Question, until: float) -> None:
+    # Before the question is stored: of two moments at which a kill may come, this one loses and doubles nothing.
+    if call.task is not None:
+        await call.task.checkpoint({"question": asdict(question), "until": until})
+
+
+async def _resumed(inbox: Inbox, checkpoint: JsonObject) -> JsonObject:
+    """Wait on for the question of a process that has ended, and ask it if that process did not get so far."""
+    question = Question(**checkpoint["question"])
+    if not await inbox.has(question.id):
+        await inbox.ask(question)
+    return await _answer(inbox, question.id, checkpoint["until"])
 
 
 def _question(inbox: Inbox, asked: Sequence[Asked], agent: str) -> Question:

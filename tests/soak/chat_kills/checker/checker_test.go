@@ -61,6 +61,7 @@ func toAgent(author, id, key string) step {
 func ask() step {
 	return step{"question/q", "ask", `{"task": false}`, `{"id": "1", "status": "pending", "value": null}`}
 }
+func askSlowly() step         { return step{"question/q", "ask", `{"task": false}`, `{"task": "t"}`} }
 func askTask() step           { return step{"question/q", "ask", `{"task": true}`, `{"task": "t"}`} }
 func inList(keys string) step { return step{"questions", "list", `{}`, `{"keys": [` + keys + `]}`} }
 
@@ -116,6 +117,7 @@ func TestWhatIsRightIsAccepted(t *testing.T) {
 		"an answered message":                     {toAgent("user", "1", "k"), toAgent("assistant", "2", "re:k")},
 		"answered once":                           {ask(), inList(`"q"`), answer("x", true), answer("y", false), inList(""), look("answered", `"x"`)},
 		"a task":                                  {askTask(), task("input_required", "", ""), answer("x", true), task("completed", "answered", "x"), task("completed", "answered", "x")},
+		"a slow call that does not wait":          {askSlowly(), answer("x", true), task("completed", "pending", ""), task("completed", "pending", "")},
 		"cancelled":                               {askTask(), {"question/q", "cancel", `{"task": "t"}`, `{"ok": true}`}, task("cancelled", "", "")},
 		"approved":                                {order(), decide("approve", true), carriedOut(), orderTask("completed", false, "made")},
 		"denied":                                  {order(), decide("deny_continue", true), orderTask("completed", true, "policy_denied")},
@@ -154,6 +156,8 @@ func TestWhatIsWrongIsRejected(t *testing.T) {
 		"nobody asked it":                {ask(), inList(`"q", "z"`)},
 		"a task that ends without cause": {askTask(), task("completed", "answered", "x")},
 		"a task of another answer":       {askTask(), answer("x", true), task("completed", "answered", "y")},
+		"a task that does not wait":      {askTask(), answer("x", true), task("completed", "pending", "")},
+		"a lost task":                    {askTask(), answer("x", true), {"question/q", "task", `{"task": "t"}`, `{"status": "completed", "error": true, "text": "its result is lost"}`}},
 		"a task that ends twice":         {askTask(), answer("x", true), task("completed", "answered", "x"), task("working", "", "")},
 		"a task cancelled by nobody":     {askTask(), task("cancelled", "", "")},
 		"carried out twice":              {order(), decide("approve", true), carriedOut(), carriedOut()},

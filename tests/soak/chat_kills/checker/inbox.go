@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -15,11 +16,14 @@ type askState struct {
 	cancelled bool   // the client asked for it
 	executed  int
 	task      string // what became of the task, once that was seen
+	waits     bool   // whether it was asked to wait for the answer
 }
 
 const (
 	withdrawn = "\x00withdrawn"
 	approve   = "approve"
+
+	pendingResult = "question pending"
 )
 
 type askInput struct {
@@ -33,6 +37,7 @@ type askInput struct {
 	isError bool
 	isOrder bool
 	task    bool // whether asking it returned a task
+	waits   bool // of an ask: whether it waits for the answer
 }
 
 func checkAsked(object string, ops []*operation) ([]porcupine.Operation, error) {
@@ -68,9 +73,12 @@ func checkAsked(object string, ops []*operation) ([]porcupine.Operation, error) 
 
 func askInputOf(o *operation) askInput {
 	in := askInput{f: o.F, isKnown: o.known(), isOrder: kind(o.Object) == "order"}
-	var given struct{ Value, Decision string }
+	var given struct {
+		Value, Decision string
+		Task            json.RawMessage // of an ask: whether it waits; else the name of a task
+	}
 	decode(o.In, &given)
-	in.value = given.Value + given.Decision
+	in.value, in.waits = given.Value+given.Decision, o.F == "ask" && string(given.Task) == "true"
 	if o.known() {
 		var out struct {
 			Won           bool
@@ -100,7 +108,7 @@ var askModel = porcupine.Model{
 		s, in := state.(askState), input.(askInput)
 		switch in.f {
 		case "ask", "request":
-			s.asked = true
+			s.asked, s.waits = true, in.waits
 			s.cancelled = s.cancelled || !in.isKnown // a server that notices that its client has gone gives the call up
 			return true, s
 		case "cancel":
@@ -185,6 +193,8 @@ func taskSeen(s askState, in askInput) (bool, interface{}) {
 		return s.cancelled, s
 	case in.isOrder:
 		return orderEnded(s, in), s
+	case in.value == pendingResult && !s.waits:
+		return in.status == "completed" && s.asked, s // as it was when the call ended, however late that is looked at
 	default:
 		return in.status == "completed" && !in.isError && in.value != "" && s.settled == in.value, s
 	}
