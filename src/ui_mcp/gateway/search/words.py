@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 Verb = Literal["create", "list", "search", "get", "read", "update", "delete", "act"]
@@ -38,8 +39,12 @@ _ABBREVIATIONS = {
     "admin": "administrator",
     "app": "application",
 }
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+"""In `HTTPServer2` there are three."""
 _CLAUSE = re.compile(r"[.;:!?\n]+\s+|,\s+(?:and\s+|then\s+)?|\s+(?:and then|then|and also|and)\s+")
 _MAX_CLAUSES = 4
+_MAX_STEMS = 20_000
+"""Kept: a catalog of 20,000 tools has the same few thousand words hundreds of thousands of times."""
 _NAME = re.compile(r"""'[^']+'|"[^"]+"|(?<=[\w,] )[A-Z]\w""")
 """Something in quotation marks, or a capital letter that does not begin a sentence."""
 _MINE = frozenset({"my", "me", "i", "mine"})
@@ -102,8 +107,7 @@ def known_verb(words: Iterable[str]) -> Verb | None:
 
 def split(text: str) -> list[str]:
     """Return the words of a text or an identifier, in lower case."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
-    return [word.lower() for word in re.findall(r"[A-Za-z]+|[0-9]+", spaced)]
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def stems(text: str) -> Iterable[str]:
@@ -113,6 +117,7 @@ def stems(text: str) -> Iterable[str]:
             yield _stem(_ABBREVIATIONS.get(word, word))
 
 
+@lru_cache(_MAX_STEMS)
 def _stem(word: str) -> str:
     # A rough stemmer is enough: index and query are stemmed alike.
     for ending, kept in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
