@@ -25,7 +25,7 @@ CASES ?= 200000
 CONVERSATIONS ?= 5000
 FIRST_SEED ?= 0
 
-.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host soak crash script-kills chat-kills fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
+.PHONY: help run test coverage quick check e2e bench hosts miniwob recordings apps-host ext-apps soak crash script-kills chat-kills fuzz differential docs media records requirements web agent release ci audit lock clean FORCE
 
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -92,6 +92,9 @@ recordings: test-setup  ## record 30 tasks and play each 20 times; RECORDINGS="-
 
 apps-host: test-setup  ## show an app in the MCP Inspector, or in the host of MCP Apps whose built folder examples/basic-host is DIR
 	PYTHONPATH=tests $(BIN)/python -m hosts.apps_host $(DIR)
+
+ext-apps: test-setup  ## operate the example servers of MCP Apps from npm, installed in DIR, in the chat page of nlui
+	PYTHONPATH=tests $(BIN)/python -m hosts.ext_apps $(or $(DIR),.clients/ext-apps)
 
 differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations from FIRST_SEED (0) on with our MCP core and with the SDK
 	CONVERSATIONS=$(CONVERSATIONS) FIRST_SEED=$(FIRST_SEED) $(BIN)/pytest tests/conformance/test_differential.py
