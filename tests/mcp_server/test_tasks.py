@@ -159,7 +159,8 @@ async def test_a_call_that_takes_long_becomes_a_task_whose_result_is_fetched_lat
 
     assert (working["resultType"], working["status"]) == ("complete", "working")
     assert "result" not in working
-    assert done["result"] == {"content": [{"type": "text", "text": "done"}], "isError": False}
+    content = [{"type": "text", "text": "done"}]
+    assert done["result"] == {"resultType": "complete", "content": content, "isError": False}
     assert done["ttlMs"] >= 86_400_000
 
 

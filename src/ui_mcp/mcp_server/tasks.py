@@ -127,7 +127,7 @@ class _Run:
                 given = [(key, await self.ask(one["method"], one["params"])) for key, one in _questions(result)]
                 again = replace(call, given=InputGiven(dict(given), result["requestState"]))
                 result = await answer(self.record.tool, arguments, again)
-            await self._end("completed", {"result": result})
+            await self._end("completed", {"result": _complete(result)})
         except asyncio.CancelledError:
             with anyio.CancelScope(shield=True), suppress(UiMcpError):
                 await (self._end("cancelled", {}) if self.is_cancelled else self._release())
@@ -196,6 +196,11 @@ async def pausing(tasks: "Tasks | None") -> AsyncIterator[None]:
         return
     async with tasks.paused():
         yield
+
+
+def _complete(result: JsonObject) -> JsonObject:
+    """Return a result as the modern era has it, where a result says what it is, also inside a task."""
+    return {"resultType": "complete", **result}
 
 
 def _questions(result: JsonObject) -> Sequence[tuple[str, JsonObject]]:
@@ -348,7 +353,7 @@ class Tasks:
         run = _Run(ours, self, stored=True)
         if not ours.is_resumable:
             lost = refusal(UiMcpError(_INTERRUPTED.format(tool=ours.tool)))
-            await run._end("completed", {"result": lost})
+            await run._end("completed", {"result": _complete(lost)})
             return run.record
         _log.info("going on with task %s (%s)", ours.id, ours.tool)
         self._runs[ours.id] = run

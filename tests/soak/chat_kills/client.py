@@ -74,7 +74,9 @@ class Client:
 
 
 def structured(result: Json) -> Json:
-    """Return what a tool said; an error of the tool is a refusal."""
+    """Return what a tool said; an error is a refusal, and a slow call that became a task is not followed."""
+    if result.get("resultType") == "task":
+        raise CutError("it became a task")
     if result.get("isError"):
         raise RefusedError(result["content"][0]["text"])
     found: Json = result.get("structuredContent") or json.loads(result["content"][0]["text"])
