@@ -313,3 +313,10 @@ async def test_files_and_saved_prompts_are_sent_with_a_message(room: Room, width
     await expect(page.locator(".chat-user").get_by_role("img", name="photo.png")).to_be_visible()
     (message,) = (await room.chat.read(HUMAN, ReadRequest())).messages
     assert message.content.startswith("What is in this picture?\n\n[photo.png](attachment:")
+
+    await page.locator(".chat-user").hover()
+    await page.get_by_role("button", name="Edit and send again").click()
+    await page.get_by_role("button", name="Remove photo.png").wait_for()
+    await page.get_by_label("Message").fill("And the colours?")
+    await page.get_by_label("Message").press("Enter")
+    await expect(page.locator(".chat-user").get_by_role("img", name="photo.png")).to_have_count(2)

@@ -1,5 +1,5 @@
 /** The chat: the log of the conversation, the composer, and problems with the connection. */
-import { type LoadFile, withReferences } from "../nlui/attached";
+import { type LoadFile, parted, withReferences } from "../nlui/attached";
 import { type Attachments, attachments, type Storage, takeFiles } from "../nlui/attachments";
 import { reasonOf, RequestError } from "../person/client";
 import type { ActivityChanged } from "./activity";
@@ -41,8 +41,12 @@ export function chat(root: HTMLElement, server: Server, { follow = () => () => u
   notice.className = "chat-notice";
   notice.setAttribute("role", "status");
   notice.hidden = true;
-  const suggest = (text: string): void => {
+  const suggest = (content: string): void => {
+    const { text, files: had } = parted(content);
     write.restore(text);
+    if (had.length > 0) {
+      attached?.set(had);
+    }
     write.focus();
   };
   const view = logView({ earlier: () => void loadEarlier(), retry: (echo) => void send(echo), ...(load ? { load } : {}), ...(footer ? {} : { suggest }) });

@@ -92,7 +92,7 @@ export function composer(send: (content: string) => void, { files, prompts, chan
   });
   if (menu) {
     form.append(menu.element);
-    field.placeholder = "Write a message…  / for prompts";
+    field.placeholder = "Write, or / for prompts";
   }
   if (files) {
     attached = files(changed);

@@ -28,7 +28,7 @@ export interface LogView {
 
 export interface Actions {
   readonly earlier: () => void;
-  /** Puts a suggestion where the person writes; absent where they cannot. */
+  /** Puts a suggestion, or a message with its files, where the person writes; absent where they cannot. */
   readonly suggest?: (text: string) => void;
   retry(echo: Echo): void;
   /** Loads a file of a message. */
@@ -100,7 +100,7 @@ export function logView(actions: Actions): LogView {
   }
 
   function bubbleOf(message: Message, log: Log): HTMLElement {
-    const known = drawn.get(message.id) ?? bubble(message, actions.load);
+    const known = drawn.get(message.id) ?? bubble(message, actions);
     drawn.set(message.id, known);
     if (message.author === "user") {
       const [mark, label] = MARKS[stageOf(message, log.receipts)];
@@ -185,7 +185,7 @@ function unheardNote(): HTMLElement {
   return made;
 }
 
-function bubble(message: Message, load?: LoadFile): HTMLElement {
+function bubble(message: Message, { load, suggest }: Actions): HTMLElement {
   const made = frame(message.author, message.content, message.mime, load);
   made.dataset["id"] = message.id;
   const time = element("time");
@@ -199,12 +199,23 @@ function bubble(message: Message, load?: LoadFile): HTMLElement {
     const receipt = element("span", "");
     receipt.className = "chat-receipt";
     receipt.setAttribute("role", "img");
-    foot.append(receipt);
+    foot.append(...(suggest ? [againButton(message.content, suggest)] : []), receipt);
   } else {
     foot.append(copyButton(message.content));
   }
   made.append(foot);
   return made;
+}
+
+/** Brings a message back to where the person writes, to be changed and sent again. */
+function againButton(content: string, suggest: (text: string) => void): HTMLElement {
+  const button = element("button");
+  button.type = "button";
+  button.className = "chat-copy chat-again";
+  button.title = "Edit and send again";
+  button.setAttribute("aria-label", button.title);
+  button.addEventListener("click", () => suggest(content));
+  return button;
 }
 
 /** Copies what the agent wrote, as Markdown. */

@@ -31,6 +31,17 @@ describe("the log", () => {
     expect([...view.element.querySelectorAll(".chat-body")].map((body) => body.innerHTML)).toEqual(["<p><em>a</em></p>", "<pre>*b*</pre>"]);
   });
 
+  test("brings an own message back to be changed and sent again, where the person may write", () => {
+    const again = (): HTMLElement | null => view.element.querySelector(".chat-again");
+    show(merged(empty, [message("1"), message("2", { author: "assistant" })]));
+    expect(again()).toBeNull();
+    view = logView({ earlier: () => undefined, retry: () => undefined, suggest: (text) => void actions.push(text) });
+    show(merged(empty, [message("1"), message("2", { author: "assistant" })]));
+    expect(view.element.querySelectorAll(".chat-again")).toHaveLength(1);
+    again()?.click();
+    expect(actions).toEqual(["text 1"]);
+  });
+
   test("lets the person copy what the agent wrote, as Markdown", async () => {
     const copied: string[] = [];
     vi.stubGlobal("navigator", { clipboard: { writeText: (text: string) => Promise.resolve(void copied.push(text)) } });
