@@ -6,6 +6,9 @@ import javafx.beans.property.ReadOnlyStringWrapper;
 import javafx.beans.property.SimpleBooleanProperty;
 import javafx.scene.Node;
 import javafx.scene.Scene;
+import javafx.scene.chart.CategoryAxis;
+import javafx.scene.chart.LineChart;
+import javafx.scene.chart.NumberAxis;
 import javafx.scene.control.Button;
 import javafx.scene.control.ComboBox;
 import javafx.scene.control.Control;
@@ -38,9 +41,9 @@ public class Library extends Application {
         TitledPane titled = named(new TitledPane("Section", new Label("inside")), "titled");
         titled.setGraphic(new HBox(says("edit", "Edit")));
         VBox left = new VBox(6, status, named(new Switch("Wireless"), "switch"), named(new Span(), "span"), named(new Stars(), "stars"),
-                save, find, carrier, titled, people(), named(new Tiles(), "tiles"));
+                save, find, carrier, titled, people(), named(new Tiles(), "tiles"), new Label(" "));
         stage.setTitle("Library");
-        stage.setScene(new Scene(new HBox(8, left, table()), 900, 600));
+        stage.setScene(new Scene(new HBox(8, left, table(), new LineChart<>(new CategoryAxis(), new NumberAxis())), 1200, 600));
         stage.setOnShown(shown -> Platform.runLater(() -> System.out.println("READY")));
         stage.show();
     }

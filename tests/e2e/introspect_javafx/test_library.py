@@ -1,5 +1,6 @@
 """Controls of libraries: values and states that JavaFX's own controls lack, and controls where JavaFX has none."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -61,6 +62,15 @@ async def test_a_value_that_only_the_library_knows_is_read_and_set(
 @pytest.mark.covers("IN-160")
 async def test_the_parts_that_draw_a_value_are_not_in_the_outline(library: Demo) -> None:
     assert "tick 1" not in await as_text(library.target, SnapshotRequest())
+
+
+@pytest.mark.covers("IN-160")
+async def test_the_grid_of_a_chart_and_blank_labels_are_not_in_the_outline(library: Demo) -> None:
+    lines = (await as_text(library.target, SnapshotRequest())).splitlines()
+
+    assert any("LineChart" in line for line in lines)
+    assert not [line for line in lines if ".chart-" in line or "-tick-mark" in line]
+    assert not [line for line in lines if re.fullmatch(r" *Label \w+( \.\S+)?", line)]
 
 
 @pytest.mark.covers("IN-160")

@@ -12,6 +12,7 @@ import javafx.scene.control.ComboBox;
 import javafx.scene.control.ComboBoxBase;
 import javafx.scene.control.Control;
 import javafx.scene.control.DatePicker;
+import javafx.scene.control.Label;
 import javafx.scene.control.Labeled;
 import javafx.scene.control.ListCell;
 import javafx.scene.control.PasswordField;
@@ -23,6 +24,8 @@ import javafx.scene.control.ToggleButton;
 import javafx.scene.control.Tooltip;
 import javafx.scene.layout.Pane;
 import javafx.scene.layout.Region;
+import javafx.scene.shape.Line;
+import javafx.scene.shape.Path;
 import javafx.scene.text.Text;
 import javafx.util.StringConverter;
 import uimcp.core.Contract.RecordField;
@@ -31,6 +34,10 @@ import uimcp.core.RecordFields;
 /** Writes a node's identity, state and texts into a record (contracts/records.schema.json). */
 final class AccessibleText {
     private static final Set<String> STATES = Set.of("focused", "pressed", "selected", "disabled", "expanded", "armed");
+
+    /** Style classes that charts give to what nobody operates. */
+    private static final Set<String> GRID = Set.of("chart-alternative-column-fill", "chart-alternative-row-fill", "chart-vertical-grid-lines",
+            "chart-horizontal-grid-lines", "chart-vertical-zero-line", "chart-horizontal-zero-line", "axis-tick-mark", "axis-minor-tick-mark");
 
     private AccessibleText() {}
 
@@ -102,10 +109,20 @@ final class AccessibleText {
         }
     }
 
-    /** Return whether the node only lays out others: a pane without id and content. */
+    /** Return whether the node only lays out or adorns others: a pane without id and content, a line of a chart's grid. */
     static boolean isPlain(Node node) {
         boolean arranges = node instanceof Pane || node.getClass() == Region.class || node instanceof javafx.scene.Group;
-        return arranges && node.getId() == null && EditableText.of(node) == null;
+        return node.getId() == null && ((arranges && EditableText.of(node) == null) || isGrid(node) || isBlank(node));
+    }
+
+    private static boolean isGrid(Node node) {
+        return (node instanceof Path || node instanceof Line) && node.getStyleClass().stream().anyMatch(GRID::contains);
+    }
+
+    /** A label that shows nothing yet; once it does, it has a line again. */
+    private static boolean isBlank(Node node) {
+        boolean empty = node.getClass() == Label.class && ((Label) node).getGraphic() == null && ((Label) node).getTooltip() == null;
+        return empty && (((Label) node).getText() == null || ((Label) node).getText().isBlank());
     }
 
     static void extras(Node node, RecordFields record, Set<String> sections, boolean redacted) {
