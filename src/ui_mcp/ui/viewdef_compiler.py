@@ -101,6 +101,9 @@ _NAMES = {
 _INLINE = {"ui-for": ("ui-viewlist", "viewlist"), "ui-if": ("ui-view", "view")}
 """Attributes whose content becomes a viewdef of its own, and what stands for them in the delivered template."""
 
+_HOLDERS = frozenset(["table", "thead", "tbody", "tfoot", "tr", "ul", "ol", "dl", "menu", "select", "datalist"])
+"""Elements whose children must be rows: a view in their place, or a `div` around each row, would break them."""
+
 Attributes = list[tuple[str, str | None]]
 
 
@@ -131,6 +134,20 @@ def split_path(text: str) -> tuple[str, str]:
     found = _PATH_PART.match(text)
     end = found.end() if found else 0
     return text[:end].strip(), text[end + 1 :]
+
+
+def bare_list(tag: str, text: str) -> str | None:
+    """Return the path of a `ui-view` that shows a list of rows inside an element for rows, or None.
+
+    Presenters (`item`) belong to the wrapped list, so a path that names one is left alone.
+    """
+    path, query = split_path(text)
+    parts = query.split("&")
+    names = {part.partition("=")[0] for part in parts}
+    if tag not in _HOLDERS or "wrapper=lua.ViewList" not in parts or names & {"item", "itemWrapper"}:
+        return None
+    rest = "&".join(part for part in parts if part != "wrapper=lua.ViewList")
+    return f"{path}?{rest}" if rest else path
 
 
 def options_of(tag: str, attributes: Mapping[str, str]) -> str:
@@ -265,7 +282,19 @@ class _Reader(_Walker):
             self._bind_inline(element, inline, found)
         if inline == "ui-if":
             return
-        self._bind(element, [name for name, _ in attrs if kind_of(name)], found)
+        names = [name for name, _ in attrs if kind_of(name)]
+        rows = bare_list(element.tag, found.get("ui-view", ""))
+        if rows is not None:
+            self._rename("ui-view", "ui-viewlist")
+            names[names.index("ui-view")], found["ui-viewlist"] = "ui-viewlist", rows
+        self._bind(element, names, found)
+
+    def _rename(self, attribute: str, other: str) -> None:
+        """Name an attribute of the current tag differently in the delivered template."""
+        tag = self.get_starttag_text() or ""
+        name = re.search(rf"(?<=\s){attribute}(?=\s*=)", tag, re.IGNORECASE)
+        if name is not None:
+            self._edits.append((self.tag_start + name.start(), self.tag_start + name.end(), other))
 
     def _bind(self, element: _Element, names: list[str], found: dict[str, str]) -> None:
         namespace = element.namespace or next((outer.namespace for outer in reversed(self.open) if outer.namespace), "")

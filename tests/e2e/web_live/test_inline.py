@@ -67,3 +67,40 @@ def test_rows_in_place_keep_the_table_and_conditions_come_and_go(server: Server,
     expect(page.locator("tbody td:nth-child(2)")).to_have_text(["€ 1"])
     expect(page.locator("main form")).to_be_hidden()
     assert server.call("ui_audit", name="shop")["violations"] == []
+
+
+LIST_APP = """
+Lists = session:prototype("Lists", { rows = EMPTY })
+Lists.Row = session:prototype("Lists.Row", { name = "" })
+if not session.reloading then
+    lists = Lists:new()
+    lists.rows = { Lists.Row:new({ name = "pear" }), Lists.Row:new({ name = "plum" }) }
+end
+"""
+LISTS = {
+    "tbody": ("<table><thead><tr><th>Name</th></tr></thead><tbody {}></tbody></table>", "tr", "td"),
+    "ul": ("<ul {}></ul>", "li", "span"),
+}
+
+
+@pytest.mark.covers("UI-VIEW-20")
+@pytest.mark.parametrize("attribute", ['ui-view="rows?wrapper=lua.ViewList"', 'ui-viewlist="rows"'])
+@pytest.mark.parametrize("tag", LISTS)
+def test_each_way_to_write_a_list_keeps_the_element_that_holds_it(
+    server: Server, page: Page, tag: str, attribute: str
+) -> None:
+    whole, row, cell = LISTS[tag]
+    folder = server.base / "apps" / "lists"
+    (folder / "viewdefs").mkdir(parents=True)
+    (folder / "app.lua").write_text(LIST_APP)
+    (folder / "viewdefs" / "Lists.DEFAULT.html").write_text(
+        f"<template><main>{whole.format(attribute)}</main></template>"
+    )
+    (folder / "viewdefs" / "Lists.Row.list-item.html").write_text(
+        f'<template><{row}><{cell} ui-value="name"></{cell}></{row}></template>'
+    )
+    server.call("ui_display", name="lists")
+    page.goto(server.url)
+    expect(page.locator(f"main {tag} > {row} > {cell}")).to_have_text(["pear", "plum"])
+    server.call("ui_run", code="table.remove(lists.rows, 1) lists.rows[2] = Lists.Row:new({ name = 'fig' })")
+    expect(page.locator(f"main {tag} > {row} > {cell}")).to_have_text(["plum", "fig"])
