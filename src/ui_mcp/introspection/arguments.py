@@ -257,7 +257,7 @@ class Action(Request):
     to: ActionTarget | None = None
     paths: list[str] | None = None
     accept: bool | None = None
-    force: Annotated[bool, "Act although something covers the node or it is off-screen."] = False
+    force: Annotated[bool, "Act although it is covered or off-screen."] = False
     native: Annotated[bool, "JavaFX: move the real pointer."] = False
 
     def wire(self) -> JsonObject:

@@ -19,9 +19,9 @@ class SnapshotArgs(Request):
     """What to look at, and how closely."""
 
     target: Annotated[str | None, '"page" (what the person has open), "browser", or an attached one.'] = None
-    stage: Annotated[StageChoice, "Which windows."] = "focused"
+    stage: StageChoice = "focused"
     stage_index: Annotated[int | None, "One window by number."] = None
-    format: Annotated[Literal["outline", "json"], "Text for reading, or the UiSnapshot as JSON."] = "outline"
+    format: Literal["outline", "json"] = "outline"
     mode: Annotated[
         Mode | None, "interactive: only what can be operated. brief: short lines for acting. JSON: full or compact."
     ] = None
@@ -29,7 +29,7 @@ class SnapshotArgs(Request):
     include: Annotated[Include, "Sections to add or leave out.", SECTIONS] = field(default_factory=Include)
     max_tokens: Annotated[int | None, "Budget of the answer (15000; 0 = none).", Limit(ge=0)] = None
     cursor: Annotated[str | None, "Go on where a cut answer ended."] = None
-    since: Annotated[str | None, "Only what changed since this snapshot id."] = None
+    since: Annotated[str | None, "Only what changed since this snapshot."] = None
     root: Annotated[AnyRef | None, "Only this node and what is below it."] = None
 
 

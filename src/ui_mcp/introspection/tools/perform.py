@@ -26,13 +26,11 @@ class PerformArgs(Request):
     ] = None
     actions: Annotated[
         Actions | None,
-        "Instead of `do`, where an action needs more; `target` is a uid.",
+        "Instead of `do`, where an action needs more.",
     ] = None
-    await_ui_idle: Annotated[bool, "Wait after each action until its effects show."] = True
-    timeout_ms: Annotated[int, "Limit for the whole call.", Limit(ge=1, le=600_000), WHOLE] = 5000
-    observe: Annotated[
-        Observe | None, "Also answer what changed (diff), or what is shown: brief, or the whole outline."
-    ] = None
+    await_ui_idle: Annotated[bool, "After each action."] = True
+    timeout_ms: Annotated[int, "For the whole call.", Limit(ge=1, le=600_000), WHOLE] = 5000
+    observe: Annotated[Observe | None, "Also answer what changed (diff), or what is shown."] = None
     target: str | None = None
 
 
