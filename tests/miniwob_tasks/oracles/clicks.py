@@ -1,11 +1,16 @@
 """Buttons, links, tabs, menus, dialogs."""
 
 import re
+import time
 from collections.abc import Callable
 
 from miniwob_tasks.hands import Ui, click, press
 from miniwob_tasks.oracles import solves
 from miniwob_tasks.outline import Line, Page
+
+
+LAST_BLINK = 1.6
+"""Seconds after which no further button of the sequence lights up."""
 
 
 def quoted(text: str) -> list[str]:
@@ -295,11 +300,12 @@ def buy_stock(ui: Ui) -> None:
 @solves("simon-says")
 def repeat_blinks(ui: Ui) -> None:
     seen: list[str] = []
-    quiet = 0
+    lit = time.monotonic()
     was = ""
-    while quiet < 40 or not seen:
+    while not seen or time.monotonic() - lit < LAST_BLINK:
         now = (ui.find("button.push") or [""])[0]
-        quiet = 0 if now else quiet + 1
+        if now:
+            lit = time.monotonic()
         if now and now != was:
             seen.append(now)
         was = now
