@@ -8,7 +8,6 @@ from miniwob_tasks.hands import Ui, click, press
 from miniwob_tasks.oracles import solves
 from miniwob_tasks.outline import Line, Page
 
-
 LAST_BLINK = 1.6
 """Seconds after which no further button of the sequence lights up."""
 
