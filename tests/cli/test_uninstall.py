@@ -71,6 +71,18 @@ def test_uninstalling_leaves_the_persons_files_and_nothing_else(tmp_path: Path) 
 
 
 @pytest.mark.covers("UI-INST-23")
+def test_without_a_terminal_nothing_is_removed_unless_agreed(tmp_path: Path) -> None:
+    install(tmp_path)
+    before = files(tmp_path)
+
+    refused = ui_mcp("uninstall", cwd=tmp_path)
+
+    assert refused.returncode != 0
+    assert "Add --yes" in refused.stderr
+    assert files(tmp_path) == before
+
+
+@pytest.mark.covers("UI-INST-23")
 def test_a_record_that_names_files_outside_of_the_project_deletes_none(tmp_path: Path) -> None:
     outside, project = tmp_path / "outside.txt", tmp_path / "project"
     outside.write_text("")

@@ -216,7 +216,7 @@ def test_without_a_browser_the_address_is_handed_over(tmp_path: Path, display: s
         answer = agent.call("ui_open_browser")
 
     assert answer.startswith("could not open a browser: ")
-    assert "ui-mcp approvals open" in answer
+    assert "ui-mcp open" in answer
     assert "code=" not in answer
     assert not list((tmp_path / "state/ui-mcp/open").iterdir())
     assert f"open {person}/" in answer

@@ -133,7 +133,7 @@ UNKNOWN_SITE = Refused(
     "The browser does not say where this comes from (Sec-Fetch-Site); it does at 127.0.0.1, as through a tunnel, "
     "and at https addresses",
 )
-NOT_IN = Refused(401, "unauthorized", "Open the link that your terminal shows, or run: ui-mcp approvals open")
+NOT_IN = Refused(401, "unauthorized", "Open the link that your terminal shows, or run: ui-mcp open")
 STALE_PAGE = Refused(409, "stale_page", "The page is from before a restart; reload it")
 NOT_JSON = Refused(415, "unsupported_media_type", "Send application/json")
 

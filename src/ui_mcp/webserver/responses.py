@@ -118,7 +118,7 @@ def not_found(request: HTTPConnection) -> Response:
 
 def session_link_required(request: HTTPConnection) -> Response:
     """Return a 403 response that explains how to get a link that signs the browser in."""
-    text = "This browser has not been let in. Ask your agent to open the page, or run: ui-mcp approvals open"
+    text = "This browser has not been let in. Ask your agent to open the page, or run: ui-mcp open"
     return failure(request, 403, "This page needs its own link", text)
 
 

@@ -31,7 +31,7 @@ async def test_a_link_signs_in_once_and_its_code_leaves_the_address(browser: Bro
 
 async def test_a_typed_code_signs_in_and_a_wrong_one_says_so(browser: Browser, whole: Whole) -> None:
     page = await opened(browser, whole.url)
-    await expect(page.get_by_text("ui-mcp approvals open")).to_be_visible()
+    await expect(page.get_by_text("ui-mcp open")).to_be_visible()
     await page.keyboard.type("abc")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("alert")).to_have_text("A code has 16 letters and digits.")

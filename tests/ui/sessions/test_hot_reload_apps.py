@@ -52,6 +52,12 @@ def save(file: Path, content: str) -> None:
     fresh.replace(file)
 
 
+async def until_logged(caplog: pytest.LogCaptureFixture, text: str) -> None:
+    with fail_after(60):
+        while text not in caplog.text:
+            await checkpoint()
+
+
 async def until_event(session: Session, event: str) -> dict[str, object]:
     with fail_after(60):
         while True:
@@ -97,6 +103,24 @@ async def test_mutate_carries_a_renamed_field_over(app: Path, session: Session, 
     await browser.until(lambda: browser.value("shown()") == "liveown")
 
     assert await session.run_lua("return note.old") == "null"
+
+
+@pytest.mark.covers("UI-HOT-3")
+async def test_the_log_calls_only_what_is_live_reloaded(
+    app: Path, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "ui_mcp")
+    save(app / "app.lua", APP + "this is not lua")
+    save(app / "viewdefs" / "Note.DEFAULT.html", "no template")
+    await until_event(session, "load_error")
+    await until_logged(caplog, "reload of")
+    assert "session 1: reload failed: apps/note/app.lua:8: syntax error" in caplog.text
+    assert "reload of .claude/ui/apps/note/viewdefs/Note.DEFAULT.html failed: " in caplog.text
+    assert "reloaded" not in caplog.text
+
+    save(app / "app.lua", APP.replace('"!"', '"?"'))
+
+    await until_logged(caplog, "reloaded .claude/ui/apps/note/app.lua")
 
 
 @pytest.mark.covers("UI-HOT-3")

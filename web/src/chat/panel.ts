@@ -76,7 +76,7 @@ function personPageLink(): HTMLElement {
         link.remove();
       }
     },
-    () => (note.textContent = "The address of your page is unknown. Run: ui-mcp approvals open"),
+    () => (note.textContent = "The address of your page is unknown. Run: ui-mcp open"),
   );
   return made;
 }

@@ -11,7 +11,7 @@ const COMPUTER = {
   title: "Confirm that it’s you",
   about: "Here you write to your agents and decide what they may do, so this page opens only for you. Enter the code that your terminal shows.",
   help: "No code, or an old one? This command prints a new link and code. Each works once and expires after ten minutes.",
-  command: "ui-mcp approvals open",
+  command: "ui-mcp open",
 };
 const PHONE = {
   title: "Pair this phone",

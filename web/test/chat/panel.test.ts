@@ -45,7 +45,7 @@ test("waiting calls are shown without a way to answer them", async () => {
 
 test.each([
   [null, "This server has no page for messages and approvals."],
-  ["unknown", "The address of your page is unknown. Run: ui-mcp approvals open"],
+  ["unknown", "The address of your page is unknown. Run: ui-mcp open"],
 ])("without a page of the person (%s) it says so", async (given, text) => {
   url = given;
   toggle();

@@ -177,7 +177,7 @@ def open_person_pages(*, browser: bool = True) -> int:
         NotFoundError: no person's page is served.
     """
     if not has_terminal():
-        raise RefusedError("`ui-mcp approvals open` shows links only on a terminal\nRun it in one.")
+        raise RefusedError("Links that sign a browser in are shown only on a terminal\nRun this command in one.")
     ports = sorted(listener_ports())
     if not ports:
         raise NotFoundError(

@@ -99,9 +99,13 @@ def _show(workspace: Workspace, plan: Removal) -> None:
 
 
 def _agreed() -> bool:
-    """Ask the person at the terminal; without one, the command itself is the agreement."""
+    """Ask the person at the terminal.
+
+    Raises:
+        ConfigError: nobody can be asked.
+    """
     if not sys.stdin.isatty():
-        return True
+        raise ConfigError("Nothing was removed: there is no terminal to ask on\nAdd --yes to remove them.")
     try:
         return input("\nRemove them? [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:

@@ -11,17 +11,44 @@ from os import walk
 from os.path import realpath
 from pathlib import Path
 
-from anyio import TASK_STATUS_IGNORED, Lock, sleep, to_thread
+from anyio import TASK_STATUS_IGNORED, Lock, create_task_group, sleep, to_thread
 from anyio.abc import TaskStatus
 
 from ui_mcp.file_watcher import SavedFile, watching
 from ui_mcp.log import logger
+from ui_mcp.lua_runtime.interface import Reply
+from ui_mcp.ui.sessions.session import Session
+from ui_mcp.ui.viewdef_store import Reloaded
+from ui_mcp.wire import Op
 from ui_mcp.workspace import Workspace
 
 SUFFIXES = frozenset({".lua", ".html"})
 
 RETRY_SECONDS = 2.0
 _log = logger("hotload")
+_sessions_log = logger("sessions")
+
+
+async def call_all(sessions: Iterable[Session], op: Op, text: str) -> bool:
+    """Run an operation in every session at once; log their errors and return whether there were none."""
+    replies: list[Reply | None] = []
+
+    async def call(session: Session) -> None:
+        replies.append(await session.call_and_log(op, text))
+
+    async with create_task_group() as group:
+        for session in sessions:
+            group.start_soon(call, session)
+    return all(reply is not None and reply.fault is None for reply in replies)
+
+
+def log_reload(workspace: Workspace, files: Iterable[Path], viewdefs: Reloaded) -> None:
+    """Log which files are live now, and which viewdefs are not; sessions log what is wrong with code."""
+    broken = {Path(problem["file"]): problem["message"] for problem in viewdefs.problems}
+    if live := [workspace.name_of(file) for file in files if file not in broken]:
+        _sessions_log.info("reloaded %s", ", ".join(live))
+    for file, message in broken.items():
+        _sessions_log.info("reload of %s failed: %s", workspace.name_of(file), message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import OutputSink, Worker, WorkerHost
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.sessions.context import SessionContext, ThrottledAnnouncer
-from ui_mcp.ui.sessions.hot_reload import HotReloader
+from ui_mcp.ui.sessions.hot_reload import HotReloader, call_all, log_reload
 from ui_mcp.ui.sessions.pages import Connection, system_event
 from ui_mcp.ui.sessions.past import PastSessions, as_text
 from ui_mcp.ui.sessions.record import PersonCookies, SessionRecord, SessionRecords, digest_of
@@ -372,11 +372,11 @@ class SessionRegistry:
         for session in self._sessions.values():
             session.problems.changed_files()
         viewdefs = [file for file in files if file.path.suffix == ".html"]
-        for file in files:
-            if file.path.suffix == ".lua" and file.path.exists():  # code of a deleted file stays loaded
-                await self.notify_all_sessions(Op.RELOAD, str(file.path))
-        _log.info("reloaded %s", ", ".join(self._workspace.name_of(file.path) for file in files))
+        # Code of a deleted file stays loaded.
+        code = [file.path for file in files if file.path.suffix == ".lua" and file.path.exists()]
+        broken = {path for path in code if not await self.notify_all_sessions(Op.RELOAD, str(path))}
         reloaded = await to_thread.run_sync(self.viewdefs.reload, viewdefs)
+        log_reload(self._workspace, [file.path for file in files if file.path not in broken], reloaded)
         if reloaded.bundle is not None:
             await self.notify_all_sessions(Op.VIEWDEFS, reloaded.bundle)
         for session in self._sessions.values():
@@ -385,10 +385,9 @@ class SessionRegistry:
             for problem in reloaded.problems:
                 session.loading.failed(problem)
 
-    async def notify_all_sessions(self, op: Op, text: str) -> None:
-        async with create_task_group() as group:
-            for session in list(self._sessions.values()):
-                group.start_soon(session.call_and_log, op, text)
+    async def notify_all_sessions(self, op: Op, text: str) -> bool:
+        """Run an operation in every session; return whether none of them reported an error."""
+        return await call_all(list(self._sessions.values()), op, text)
 
     async def _sweep_periodically(self) -> None:
         while True:

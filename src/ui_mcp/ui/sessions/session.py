@@ -177,13 +177,13 @@ class Session:
         try:
             reply = await self.call(op, *args, author=author)
         except UiMcpError as error:
-            _log.info("session %s: %s: %s", self.vended, op, error.message)
+            _log.info("session %s: %s failed: %s", self.vended, op, error.message)
             return None
         except Exception:  # noqa: BLE001 — a bug here must not end the server's task group
             _log.exception("session %s: %s", self.vended, op)
             return None
         if reply.fault is not None:
-            _log.info("session %s: %s: %s", self.vended, op, reply.fault.message)
+            _log.info("session %s: %s failed: %s", self.vended, op, reply.fault.message)
         return reply
 
     async def run_lua(self, code: str) -> str:

@@ -39,7 +39,7 @@ async def open_browser(host: UiServer, args: OpenBrowserArgs, call: Call) -> str
     except BrowserError as error:
         raise BrowserError(
             f"could not open a browser: {error.message}; open {shown} yourself\n"
-            "`ui-mcp approvals open` in a terminal shows the person a link that lets their browser in.",
+            "`ui-mcp open` in a terminal shows the person a link that lets their browser in.",
             url=shown,
         ) from error
     return f"Opened {shown}"
