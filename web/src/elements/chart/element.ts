@@ -100,7 +100,7 @@ class UiChart extends UiElement {
 
   private asked(type: string): Parameters<typeof optionsFor>[2] {
     const number = (name: string): number | null => (this.hasAttribute(name) ? Number(this.option(name)) : null);
-    return { type, unit: this.option("unit"), min: number("min"), max: number("max"), horizontal: this.hasAttribute("horizontal"), zoom: this.hasAttribute("zoom"), by: this.option("by") };
+    return { type, unit: this.option("unit"), min: number("min"), max: number("max"), horizontal: this.hasAttribute("horizontal"), zoom: this.hasAttribute("zoom"), by: this.option("by"), width: this.canvas.clientWidth, height: this.canvas.clientHeight };
   }
 
   /** What the person has zoomed to stays while points are added. */
@@ -113,6 +113,7 @@ class UiChart extends UiElement {
     const { chart, canvas } = this;
     if (chart !== null && (chart.getWidth() !== canvas.clientWidth || chart.getHeight() !== canvas.clientHeight)) {
       chart.resize();
+      this.draw();
     }
   }
 

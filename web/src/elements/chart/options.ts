@@ -19,12 +19,22 @@ export interface Asked {
   readonly horizontal: boolean;
   readonly zoom: boolean;
   readonly by: string;
+  /** The room there is, in pixels. */
+  readonly width: number;
+  readonly height: number;
 }
 
 /** A longer unit is written once, above the axis. */
 const SHORT_UNIT = 3;
 /** With more points nothing moves and no point has a mark: drawing a frame takes as long as a change. */
 const LONG = 100;
+/** So many names of bars stand below them, over several lines if need be. */
+const FEW_NAMES = 8;
+/** What the axis of numbers takes of the width, and a line of numbers of the height. */
+const AXIS_WIDTH = 72;
+const NUMBER_HEIGHT = 30;
+/** A narrower chart has no room beside a circle for the names of its parts. */
+const NARROW = 420;
 const ANIMATION = { animationDuration: 300, animationDurationUpdate: 200 };
 
 export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look): EChartsCoreOption {
@@ -75,8 +85,8 @@ function axisLook(look: Look): object {
 function cartesian(plot: Plot, asked: Asked, look: Look): object {
   const { type, horizontal, min, max, zoom } = asked;
   const at = positions(plot, type);
-  const places = at === null ? namedPlaces(plot, type, look) : numberedPlaces(type, look);
-  const numbers = { type: "value", scale: type === "scatter" || type === "line" || type === "", min: min ?? undefined, max: max ?? undefined, ...axisLook(look), ...unitOf(asked, look) };
+  const places = at === null ? namedPlaces(plot, asked, look) : numberedPlaces(type, look);
+  const numbers = { type: "value", scale: type === "scatter" || type === "line" || type === "", min: min ?? undefined, max: max ?? undefined, splitNumber: splits(asked), ...axisLook(look), ...unitOf(asked, look) };
   const many = plot.series.length > 1;
   const named = asked.unit.length > SHORT_UNIT;
   return {
@@ -98,8 +108,16 @@ function unitOf({ unit }: Asked, look: Look): object {
   return { axisLabel: { color: look.muted, hideOverlap: true, formatter: (value: number) => `${value.toLocaleString(undefined, { maximumFractionDigits: 10 })} ${unit}` } };
 }
 
-function namedPlaces({ places }: Plot, type: string, look: Look): object {
-  return { type: "category", data: [...places], boundaryGap: type === "bar" || type === "stacked", ...axisLook(look), splitLine: { show: false } };
+/** About how many steps the axis of numbers has room for. */
+function splits({ horizontal, width, height }: Asked): number {
+  return Math.max(1, Math.min(5, Math.floor(horizontal ? width / 70 : (height - 50) / NUMBER_HEIGHT)));
+}
+
+function namedPlaces({ places }: Plot, { type, horizontal, width }: Asked, look: Look): object {
+  const bars = type === "bar" || type === "stacked";
+  const every = bars && !horizontal && places.length <= FEW_NAMES;
+  const axisLabel = { color: look.muted, hideOverlap: !every, ...(every && { interval: 0, overflow: "break", width: Math.max(24, (width - AXIS_WIDTH) / places.length - 6) }) };
+  return { type: "category", data: [...places], boundaryGap: bars, ...axisLook(look), axisLabel, splitLine: { show: false } };
 }
 
 function numberedPlaces(type: string, look: Look): object {
@@ -152,14 +170,14 @@ function seriesFor({ name, values }: Series, data: readonly (number | null)[] | 
 }
 
 /** A row for each part; with one row, its series are the parts. */
-function round(plot: Plot, { type }: Asked, look: Look): object {
+function round(plot: Plot, { type, width }: Asked, look: Look): object {
   const [only] = plot.series;
   const parts = plot.places.length === 1 ? plot.series.map(({ name, values }) => ({ name, value: values[0] })) : plot.places.map((name, at) => ({ name, value: only?.values[at] }));
   return {
     legend: legend(look),
     series: [{
       type: "pie", radius: type === "donut" ? ["48%", "74%"] : "74%", top: 28, data: parts,
-      itemStyle: { borderColor: look.surface, borderWidth: 2 }, label: { color: look.text, lineHeight: 16, formatter: "{b}\n{d} %" },
+      itemStyle: { borderColor: look.surface, borderWidth: 2 }, label: width < NARROW ? { position: "inside", color: look.surface, fontWeight: 600, formatter: "{d} %" } : { color: look.text, lineHeight: 16, formatter: "{b}\n{d} %" },
     }],
   };
 }

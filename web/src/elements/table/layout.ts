@@ -9,6 +9,8 @@ export interface Shown {
 }
 
 const LEAST_WIDTH = 56;
+/** What the menu and the padding of a heading take, in rem. */
+const HEAD_ROOM = 3.7;
 
 export class Layout {
   columns: readonly Column[] = [];
@@ -81,6 +83,7 @@ export class Layout {
     const lengths = data.rows.slice(0, 40).map((item) => (isGroup(item) ? 0 : String(item[at + 1] ?? "").length));
     const longest = Math.min(40, Math.max(column.label.length + 3, this.longest.get(column.name) ?? 0, ...lengths));
     this.longest.set(column.name, longest);
-    return `minmax(${Math.min(12, Math.max(5, longest * 0.55 + 1.5))}rem, ${longest}fr)`;
+    const least = Math.max(longest * 0.55 + 1.5, column.label.length * 0.55 + HEAD_ROOM);
+    return `minmax(${Math.min(12, Math.max(5, least))}rem, ${longest}fr)`;
   }
 }

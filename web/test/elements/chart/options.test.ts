@@ -4,7 +4,7 @@ import { plotOf } from "../../../src/elements/chart/points";
 
 const look = { palette: ["#00f"], text: "#111", muted: "#666", border: "#ccc", surface: "#fff", font: "sans" };
 const points = { names: ["day", "hour", "n"], columns: [["Mon", "Tue", "Mon"], ["1", "1", "2"], [3, 4, 5]] };
-const asked = { unit: "", min: null, max: null, horizontal: false, zoom: false, by: "hour" };
+const asked = { unit: "", min: null, max: null, horizontal: false, zoom: false, by: "hour", width: 600, height: 288 };
 const made = (type: string, more: object = {}) => optionsFor(points, plotOf(points, { x: "day", series: ["n"] }), { ...asked, type, ...more }, look) as Record<string, { type: string; stack?: string; data: unknown }[]>;
 
 test.each([["line", "line"], ["area", "line"], ["bar", "bar"], ["stacked", "bar"], ["pie", "pie"], ["donut", "pie"], ["scatter", "scatter"], ["heatmap", "heatmap"], ["sparkline", "line"], ["gauge", "gauge"]])(
@@ -56,4 +56,26 @@ test("an axis of many numbers has no place for each, and nothing moves there", (
   };
   expect(found(200)).toEqual(["value", false]);
   expect(found(3)).toEqual(["category", true]);
+});
+
+interface Labelled {
+  readonly splitNumber?: number;
+  readonly axisLabel?: { readonly interval?: number; readonly width?: number };
+  readonly series?: { readonly label?: { readonly position?: string } }[];
+}
+
+test("each of a few bars is named, whatever the width", () => {
+  const { axisLabel } = made("bar", { width: 360 })["xAxis"] as unknown as Labelled;
+  expect(axisLabel).toMatchObject({ interval: 0, overflow: "break" });
+  expect(axisLabel?.width).toBeLessThan(144);
+});
+
+test("a low chart has fewer steps, so that their numbers do not overlap", () => {
+  expect((made("line", { height: 96 })["yAxis"] as unknown as Labelled).splitNumber).toBe(1);
+  expect((made("line")["yAxis"] as unknown as Labelled).splitNumber).toBe(5);
+});
+
+test("the parts of a narrow circle are labelled inside", () => {
+  const position = (width: number) => (made("donut", { width }) as unknown as Labelled).series?.[0]?.label?.position;
+  expect([position(360), position(600)]).toEqual(["inside", undefined]);
 });
