@@ -1,11 +1,13 @@
-"""Fitting a conversation into a model's context."""
+"""What the model reads of a conversation, and fitting it into its context."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ui_mcp.agent.model import AssistantMessage, Message, ToolMessage, ToolUse, UserMessage
-from ui_mcp.agent.transcript import SHORTENED, blocks_of, tokens, trimmed
+from ui_mcp.agent.timeline import StoredEvent
+from ui_mcp.agent.transcript import SHORTENED, Transcript, blocks_of, tokens, trimmed
+from ui_mcp.jsontypes import JsonObject
 
 
 @st.composite
@@ -55,3 +57,36 @@ def test_no_limit_keeps_everything() -> None:
 
     assert trimmed(messages, 0) == messages
     assert blocks_of(messages) == [(messages[0],), (messages[1],)]
+
+
+def late(*, calls: list[JsonObject]) -> list[StoredEvent]:
+    """Return a talk in which "And?" came while the model answered "Look."."""
+    return [
+        StoredEvent(1, "", "user_text", {"message_id": "m1", "text": "Look."}),
+        StoredEvent(2, "", "user_text", {"message_id": "m2", "text": "And?"}),
+        StoredEvent(3, "", "assistant_text", {"text": "Seen.", "calls": calls, "seen": 1}),
+    ]
+
+
+def texts(messages: list[Message]) -> list[str]:
+    return [message.text for message in messages]
+
+
+@pytest.mark.covers("GW-API-2")
+def test_a_message_that_came_during_an_answer_follows_it_for_the_model() -> None:
+    assert texts(Transcript(late(calls=[])).messages()) == ["Look.", "Seen.", "And?"]
+
+
+@pytest.mark.covers("GW-API-2")
+def test_a_message_that_came_during_an_answer_follows_the_results_of_its_calls() -> None:
+    wanted: JsonObject = {"id": "v", "name": "look", "arguments": {}, "problem": None, "provider_data": {}}
+    call: JsonObject = {"call_id": "c", **wanted}
+    said: JsonObject = {"call_id": "c", "text": "result", "status": "done", "content": None}
+    result = StoredEvent(4, "", "function_call_output", said)
+    assert texts(Transcript([*late(calls=[call]), result]).messages()) == ["Look.", "Seen.", "result", "And?"]
+
+
+@pytest.mark.covers("GW-API-2")
+def test_a_rewind_to_a_message_that_came_during_an_answer_takes_the_answer_back_as_on_the_page() -> None:
+    rewind = StoredEvent(4, "", "rewind", {"from_item": "u:m2"})
+    assert texts(Transcript([*late(calls=[]), rewind]).messages()) == ["Look."]

@@ -53,6 +53,8 @@ class AssistantMessage:
     text: str = ""
     calls: tuple[ToolUse, ...] = ()
     provider_data: JsonObject = field(default_factory=dict)
+    unseen: int = 0
+    """How many messages before it came while it was written."""
 
 
 @dataclass(frozen=True, slots=True)

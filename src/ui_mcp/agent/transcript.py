@@ -123,6 +123,8 @@ class _State:
     """User messages that arrived while calls ran; vendors require the results of the calls first."""
     compacted: list[tuple[list[Message], list[list[str]]]] = field(default_factory=list)
     """Messages and sources before each compaction, for a rewind to an item of that time."""
+    arrived: list[int] = field(default_factory=list)
+    """The events since the newest answer that became a user message."""
     versions: list["_Version"] = field(default_factory=list)
     """What each rewind has left, for a return to it."""
 
@@ -140,7 +142,7 @@ class Transcript:
 
     def messages(self) -> list[Message]:
         """Return the messages so far; calls without an outcome get an "interrupted" result."""
-        return _settled(self._state)[0]
+        return _as_answered(_settled(self._state)[0])
 
     def before_question(self) -> list[Message]:
         """Return the messages that a compaction would replace: those before the last message of a person."""
@@ -171,6 +173,7 @@ def has_yielded(events: Sequence[StoredEvent], yields: Collection[str]) -> bool:
 
 def _take(state: _State, event: StoredEvent) -> None:
     data = event.data
+    _note_arrival(state, event)
     match event.type:
         case "user_text":
             said = UserMessage(data["text"], by_person=True)
@@ -180,7 +183,8 @@ def _take(state: _State, event: StoredEvent) -> None:
         case "assistant_text":
             uses = tuple(use_of(call) for call in data["calls"])
             items = ["", *(f"t:{call['call_id']}" for call in data["calls"])]
-            _append(state, AssistantMessage(data["text"], uses, data.get("provider_data") or {}), items)
+            answer = AssistantMessage(data["text"], uses, data.get("provider_data") or {}, _unseen(state, event))
+            _append(state, answer, items)
             state.open |= {
                 call["call_id"]: OpenCall(call["call_id"], use, use.name)
                 for call, use in zip(data["calls"], uses, strict=True)
@@ -196,6 +200,22 @@ def _take(state: _State, event: StoredEvent) -> None:
             _cut(state, data["from_item"])
         case "version_shown":
             _show_version(state, data["item"])
+
+
+def _note_arrival(state: _State, event: StoredEvent) -> None:
+    outcome = event.type == "function_call_output" and event.data["call_id"] in state.deferred
+    if outcome or event.type in {"user_text", "injected"}:
+        state.arrived.append(event.id)
+    elif event.type in {"rewind", "version_shown"}:
+        state.arrived.clear()
+
+
+def _unseen(state: _State, event: StoredEvent) -> int:
+    """Return how many of the newest messages came while the model wrote this answer."""
+    seen = event.data.get("seen", event.id)
+    late = len([number for number in state.arrived if number > seen])
+    state.arrived.clear()
+    return late
 
 
 def _take_call(state: _State, kind: str, data: JsonObject) -> None:
@@ -282,6 +302,24 @@ def _settled(state: _State) -> tuple[list[Message], list[list[str]]]:
     return messages, [*map(list, state.sources), *ids, *([source] for _, source in state.held)]
 
 
+def _as_answered(messages: Iterable[Message]) -> list[Message]:
+    """Put messages behind the answer, with its results, that was written without knowing them.
+
+    The journal has them before it, as people see them; a model would take them for answered.
+    """
+    ordered: list[Message] = []
+    waiting: list[Message] = []
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            ordered += waiting
+            waiting = []
+        if isinstance(message, AssistantMessage) and message.unseen:
+            first = max(1, len(ordered) - message.unseen)  # an answer has seen at least one
+            waiting, ordered = ordered[first:], ordered[:first]
+        ordered.append(message)
+    return ordered + waiting
+
+
 def _keep_version(state: _State) -> None:
     state.versions.append(_Version(*_settled(state), list(state.compacted)))
 
@@ -337,7 +375,9 @@ def _keep_before(state: _State, item: str, later: Sequence[tuple[Message, list[s
     kept = [(use, own) for use, own in zip(answer.calls, items[1:], strict=True) if own in done]
     if kept or (items[0] and answer.text):
         _append(
-            state, AssistantMessage(answer.text, tuple(use for use, _ in kept)), [items[0], *(own for _, own in kept)]
+            state,
+            AssistantMessage(answer.text, tuple(use for use, _ in kept), unseen=answer.unseen),
+            [items[0], *(own for _, own in kept)],
         )
         state.messages += [said for said, _ in results]
         state.sources += [own for _, own in results]
