@@ -30,6 +30,7 @@ from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.runner import open_gateway
 from ui_mcp.gateway.toolset import GatewayToolset
+from ui_mcp.inbox.service import inbox_url
 from ui_mcp.mcp_client.client import McpClient, Options, connect
 from ui_mcp.mcp_client.transport import Command
 from ui_mcp.processes import run, until_signalled
@@ -66,7 +67,12 @@ async def _agent(options: AgentOptions) -> int:
     async with (
         until_signalled(),
         open_served_chat(served) as (config, chat, _),
-        open_gateway(gateway_options, mode="guard", waits_for_ever=AGENT) as gateway,
+        open_gateway(
+            gateway_options,
+            mode="guard",
+            waits_for_ever=AGENT,
+            inbox=inbox_url(config, Workspace.at(options.base_dir)),
+        ) as gateway,
     ):
         journal = JournalStore(journal_place(config.storage.url, Workspace.at(options.base_dir).state_dir))
         llm = model_settings(gateway.settings.llm)

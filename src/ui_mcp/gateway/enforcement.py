@@ -384,7 +384,7 @@ class PolicyEnforcer:
 
     async def _ask_person(self, ask: "AskPerson", entry: Entry, call: Call, params: JsonObject) -> JsonObject:
         await call.progress(0.0, None, f"{entry.source} waits for an answer in the person's inbox")
-        return await ask(entry.source, call.caller_name, params)
+        return await ask(entry.source, call.client_name or call.principal, params)
 
     def _entry_of(self, row: Approval) -> Entry | None:
         try:

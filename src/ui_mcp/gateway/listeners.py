@@ -15,7 +15,6 @@ from ui_mcp.inbox.service import inbox_opener
 from ui_mcp.person import last_port, remember_port
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.server import bind, port_of
-from ui_mcp.workspace import INBOX_FILE
 
 
 async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
@@ -23,7 +22,7 @@ async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]
     listener = _person_socket(gateway)
     port = port_of(listener)
     pages = ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker)
-    asked = InboxBridge([inbox_opener(lambda: str(gateway.context.data / INBOX_FILE))], by_person)
+    asked = InboxBridge([inbox_opener(lambda: gateway.context.inbox)], by_person)
     async with person_listening(
         approvals_app(port, pages, gateway.approvals, [*sign_in_routes(lambda: gateway.sign_ins), *asked.routes()]),
         listener,

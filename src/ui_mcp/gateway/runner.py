@@ -126,13 +126,15 @@ async def open_gateway(
     waits_for_ever: str | None = None,
     answered_at: Callable[[], str] = lambda: "",
     ask_person: "AskPerson | None" = None,
+    inbox: str | None = None,
 ) -> AsyncIterator[GatewayService]:
     """Run a gateway for the length of the block.
 
     `approval_timeout` is given by programs that have their own approvals page; the gateway then opens none.
     `waits_for_ever` names the one principal whose calls wait without limit, where the approvals page is the gateway's.
     `answered_at` returns the address of the approvals page of another listener, "" while there is none.
-    `ask_person` asks in the inbox of that listener; a gateway with a page of its own asks in an inbox of its own.
+    `ask_person` asks in the inbox of that listener. Without it forms are asked in `inbox`, the place of a store that
+    pages of the program show; without that, in one of the gateway.
     """
     to_stderr(options.verbosity)
     if options.quiet:
@@ -142,7 +144,8 @@ async def open_gateway(
         _log.warning("%s", warning)
     settings = read.settings
     data = settings.data_folder
-    page = _AnswerPage(answered_at, data / INBOX_FILE)
+    place = inbox or str(data / INBOX_FILE)
+    page = _AnswerPage(answered_at, place)
     context = GatewayContext(
         data=data,
         cache=user_cache_path("nlui") if not settings.data_dir else data / "cache",
@@ -151,8 +154,8 @@ async def open_gateway(
         announcements=announcements or Announcements(),
         mode=options.mode or mode,
         where=lambda: page.url,
-        # A program with a page of its own has no place for a form unless it says so.
-        ask_person=ask_person or (page.ask if approval_timeout is None else None),
+        ask_person=ask_person or page.ask,
+        inbox=place,
         approval_timeout=approval_timeout
         or (_approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
     )
@@ -174,7 +177,7 @@ def _approval_timeout_for(principal: str, others: float) -> ApprovalTimeout:
 class _AnswerPage:
     """The approvals page: on another listener if there is one, else on one that opens with the first approval."""
 
-    def __init__(self, other_url: Callable[[], str], inbox: Path) -> None:
+    def __init__(self, other_url: Callable[[], str], inbox: str) -> None:
         self._other_url = other_url
         self._own_url = ""
         self._inbox = inbox
@@ -188,7 +191,7 @@ class _AnswerPage:
 
     async def ask(self, server: str, agent: str, params: JsonObject) -> JsonObject:
         """Ask the person what a mounted server elicits, on this page."""
-        in_inbox = asking_in(partial(opened_inbox, str(self._inbox)), self._on_form)
+        in_inbox = asking_in(partial(opened_inbox, self._inbox), self._on_form)
         return await in_inbox(server, agent, params)
 
     def _on_form(self) -> None:

@@ -81,6 +81,7 @@ class GatewayContext:
     approval_timeout: Callable[[Call], float | None] | None = None
     """Returns how many seconds a call waits for an answer of a person; None waits without limit."""
     where: Callable[[], str] = lambda: ""  # the address of the approvals page, "" while there is none
+    inbox: str = ""  # the store of these questions
     ask_person: "AskPerson | None" = None  # asks what a mounted server elicits and the caller's client cannot show
     secrets: tuple[str, ...] = ()  # values of the configuration that are masked everywhere
 

@@ -1,11 +1,12 @@
 """A foreign MCP server as Toolset and ResourceSet, and the requests that it sends to us."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from math import inf
 
 import anyio
+from anyio import CancelScope
 
 from ui_mcp.errors import MountError, ResourceNotFoundError, UpstreamError
 from ui_mcp.jsonrpc import messages
@@ -49,6 +50,8 @@ class ServerRequestHandler:
         self._forwards = forwards
         self._extensions = extensions
         self._open: dict[int, Call] = {}
+        self._asking: dict[int, set[CancelScope]] = {}
+        """What each call has made us ask; nobody waits for the answers once the call is over."""
 
     @property
     def capabilities(self) -> JsonObject:
@@ -66,6 +69,8 @@ class ServerRequestHandler:
             yield
         finally:
             self._open.pop(id(call), None)
+            for scope in self._asking.pop(id(call), ()):
+                scope.cancel()
 
     async def answer(self, method: str, params: JsonObject) -> JsonObject:
         """Answer a request of the server.
@@ -81,11 +86,23 @@ class ServerRequestHandler:
             raise UpstreamError(f"Method not found: {method}")
         caller = self._capable_call(_FORWARDED[method])
         if caller is not None and caller.ask_client is not None:
-            return await caller.ask_client(method, params)
+            return await self._asked(caller, caller.ask_client(method, params))
         if method == "elicitation/create":
-            ask_person = next((call.ask_person for call in reversed(self._open.values()) if call.ask_person), None)
-            return await ask_person(params) if ask_person else {"action": "decline"}
+            asking = next((call for call in reversed(self._open.values()) if call.ask_person), None)
+            if asking is None or asking.ask_person is None:
+                return {"action": "decline"}
+            return await self._asked(asking, asking.ask_person(params))
         raise UpstreamError("No client that is calling this server can sample", rpc_code=REFUSED)
+
+    async def _asked(self, call: Call, answer: Awaitable[JsonObject]) -> JsonObject:
+        """Wait for an answer, but not longer than the call lasts."""
+        with CancelScope() as scope:
+            self._asking.setdefault(id(call), set()).add(scope)
+            try:
+                return await answer
+            finally:
+                self._asking.get(id(call), set()).discard(scope)
+        raise UpstreamError("The call that this belongs to is over", rpc_code=REFUSED)
 
     async def answer_input_request(self, request: Json) -> JsonObject:
         """Answer a request from the `inputRequests` of a modern-era result."""

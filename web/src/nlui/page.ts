@@ -16,6 +16,7 @@ import { button, make } from "./dom";
 import { type Draft, drafts } from "./drafts";
 import { find } from "./find";
 import { emptyState } from "./empty";
+import { forms } from "./forms";
 import { follow, type Frame, retryText } from "./follow";
 import { log } from "./log";
 import { sidebar } from "./sidebar";
@@ -68,7 +69,14 @@ const adjust = button("Settings", () => void act(currentConversation().then((id)
 adjust.title = "Model, instructions and budget of this conversation";
 const adjusted = make("span.nlui-adjusted.nlui-dim");
 
-const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, adjusted, status, stop, adjust), finding.element, view.element, write.element, liveRegion);
+const asked = forms(person.fetch, (words) => {
+  if (words) {
+    liveRegion.textContent = words;
+  }
+  draw();
+});
+
+const main = make("main.nlui-main", {}, make("header.nlui-bar", {}, menu, title, adjusted, status, stop, adjust), finding.element, view.element, asked.element, write.element, liveRegion);
 
 function showSettings(settings: ConversationSettings): void {
   adjusted.textContent = settingsText(settings);
@@ -89,9 +97,14 @@ function showStatus(words: string, bad = false): void {
   status.classList.toggle("nlui-error", bad);
 }
 
+/** A server whose form is open holds up the call, so that a turn that works waits for the person. */
+function runText(): string {
+  return RUN_TEXT[run === "running" && asked.waiting() ? "awaiting_approval" : run] ?? "";
+}
+
 /** Wait for a request and show its error, if any. */
 async function act(work: Promise<unknown>): Promise<void> {
-  showStatus(RUN_TEXT[run] ?? "");
+  showStatus(runText());
   await work.catch(problem);
 }
 
@@ -243,7 +256,7 @@ function draw(): void {
     view.typing(typed, thought);
     stop.hidden = !working;
     if (!status.classList.contains("nlui-error")) {
-      showStatus(RUN_TEXT[run] ?? "");
+      showStatus(runText());
     }
   });
 }
@@ -321,6 +334,7 @@ function showPage(): void {
   document.body.className = "nlui";
   document.body.replaceChildren(panel.element, main, appView.element);
   appsKnown = learnApps();
+  asked.start();
   void empty.offer();
   if (location.hash.length > 1) {
     openConversation(location.hash.slice(1));
@@ -332,6 +346,7 @@ function showPage(): void {
 /** Close the conversation and show the sign-in screen. */
 function askForCode(why: string): void {
   unfollow();
+  asked.stop();
   open = "";
   const screen = signInScreen((code) => person.signIn(code).then(showPage), why);
   document.body.className = "";

@@ -52,6 +52,8 @@ from ui_mcp.gateway.web.server_settings import ServerSettingsService
 from ui_mcp.gateway.web.settings_api import Listing, NluiConfig, NluiServers, NluiSources
 from ui_mcp.gateway.web.streams import ChatSessions
 from ui_mcp.gateway.web.target_settings import PRESETS, TargetSettingsService
+from ui_mcp.inbox.http import InboxBridge, by_person
+from ui_mcp.inbox.service import inbox_opener
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
@@ -107,6 +109,7 @@ def chat_app(chat: Serving, mcp: App, access: Access) -> App:
         *person_routes(access, gateway.approvals),
         *ApprovalPages(gateway.approvals, gateway.proposals, gateway.replay, gateway.masker).routes(),
         *sign_in_routes(lambda: gateway.sign_ins),
+        *InboxBridge([inbox_opener(lambda: gateway.context.inbox)], by_person).routes(),
         *chat.apps.routes(),
         *page_routes(access.nonces, chat.apps.frames),
     ]
