@@ -15,7 +15,7 @@ from ui_mcp.toolkit.tool import Call
 async def test_the_page_opens_for_a_waiting_call_and_not_for_one_that_was_answered(
     recorder: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = _AnswerPage(lambda: "", tmp_path / "inbox.db")
+    page = _AnswerPage(lambda: "", str(tmp_path / "inbox.db"))
     async with gateway(tmp_path, recorder) as found, anyio.create_task_group() as tasks:
         tasks.start_soon(page.open_when_asked, found)
         await anyio.wait_all_tasks_blocked()
