@@ -2,20 +2,22 @@
 
 The eight servers come from npm (`@modelcontextprotocol/server-*`, 2.x) into DIR, once. Each app is opened by a scripted
 model, operated in its sandbox as a person would, and shown again after a reload. What they would load from elsewhere is
-answered here: the globe's library from npm, map tiles with one colour, three small pages of an encyclopedia. Ends with
+answered here: the globe's library from npm, map tiles of a colour each, three small pages of an encyclopedia. Ends with
 a table, a picture of each app in DIR, and 1 if one of them could not be operated.
 """
 
-import base64
 import json
 import os
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from struct import pack
 
 from playwright.sync_api import BrowserContext, FrameLocator, Page, Route
 from playwright.sync_api import Error as PageError
@@ -30,9 +32,6 @@ from person_client import let_in
 PREFIX = "@modelcontextprotocol/server-"
 GLOBE = "cesium@1"
 SECONDS = 60_000
-COLOUR = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 FETCH = """
 const links = { Alpha: ["Delta", "Epsilon"] };
 const anchor = (name) => `<a href="/wiki/${name}" title="${name}">${name}</a>`;
@@ -156,7 +155,15 @@ def globe(route: Route, folder: Path) -> None:
 
 
 def tile(route: Route) -> None:
-    route.fulfill(body=COLOUR, content_type="image/png", headers={"access-control-allow-origin": "*"})
+    """Answer with a tile in a colour of its own: on a map of one colour nobody sees that it moves."""
+    colour = sha256(route.request.url.encode()).digest()[:3]
+    route.fulfill(body=one_pixel(colour), content_type="image/png", headers={"access-control-allow-origin": "*"})
+
+
+def one_pixel(colour: bytes) -> bytes:
+    parts = {b"IHDR": pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0), b"IDAT": zlib.compress(b"\0" + colour), b"IEND": b""}
+    chunks = [pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data)) for kind, data in parts.items()]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def operated(context: BrowserContext, url: str, name: str, folder: Path) -> Row:

@@ -10,6 +10,17 @@ from playwright.sync_api import FrameLocator, Page, expect
 
 _SECONDS = 30.0
 _CLOCK = re.compile(r"\d\d?:\d\d:\d\d")
+_UNEXPANDED = """
+(canvas) => {  // the first place with blue all round it: an article of which no links are known
+  const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const scale = width / canvas.clientWidth, around = Math.round(12 * scale);
+  const isBlue = (x, y) => data[4 * (y * width + x) + 2] - data[4 * (y * width + x)] > 100;
+  for (let y = around; y < height - around; y += 4)
+    for (let x = around; x < width - around; x += 4)
+      if ([[0, 0], [-1, 0], [1, 0], [0, -1], [0, 1]].every(([h, v]) => isBlue(x + h * around, y + v * around)))
+        return { x: x / scale, y: y / scale };
+}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +94,18 @@ def _pdf(one: Operated) -> str:
 
 def _wiki(one: Operated) -> str:
     one.redrawn("canvas", one.app.locator("#zoom-in").click)
-    canvas = one.app.locator("canvas").first
-    box = canvas.bounding_box()
-    assert box is not None
-    canvas.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
-    one.redrawn("canvas", one.app.locator("#expand-btn").click)
+    canvas, expand = one.app.locator("canvas").first, one.app.locator("#expand-btn")
+
+    def is_chosen() -> bool:  # the articles move for a while, so that one may slip away
+        place = canvas.evaluate(_UNEXPANDED)
+        assert place, "no article is left to be expanded"
+        canvas.hover(position=place)
+        one.page.wait_for_timeout(500)
+        canvas.click(position=place)
+        return expand.is_visible()
+
+    one.until(is_chosen, "a click on an article shows nothing")
+    one.redrawn("canvas", expand.click)
     return "zoomed, a node expanded"
 
 
