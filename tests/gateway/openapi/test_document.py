@@ -22,7 +22,7 @@ from ui_mcp.gateway.openapi.operations import METHODS, read_api
 from ui_mcp.gateway.openapi.payload import EncodingOptions
 from ui_mcp.gateway.openapi.request import build
 from ui_mcp.gateway.openapi.tools import build_tools
-from ui_mcp.jsontypes import Json, JsonObject
+from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.validation import read
 
@@ -299,6 +299,29 @@ async def test_each_operation_goes_to_its_own_server(
 
     assert (uploaded.shown or {})["url"] == f"{photo}/ships/1/photo"
     assert (listed.shown or {})["url"] == f"{list_}/ships"
+
+
+async def test_a_document_that_is_as_it_was_is_not_understood_again(
+    make_target: MakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    understood: list[Document] = []
+
+    def counted(document: Document, *rest: Json, outputs: bool) -> Api:
+        understood.append(document)
+        return read_api(document, *rest, outputs=outputs)
+
+    monkeypatch.setattr("ui_mcp.gateway.openapi.live.read_api", counted)
+    first = {"openapi": "3.0.0", "info": {}, "paths": {"/a": {"get": {"operationId": "a", "responses": {}}}}}
+    async with make_target(first) as target:
+        began = await target.refresh()
+        target.source.error = "it was away for a while"
+        again = await target.refresh()
+        error = target.source.error
+        Path(target.settings.spec).write_text(dumps({**first, "paths": {}}))
+        emptied = await target.refresh()
+
+    assert (began, again, emptied) == (True, False, True)
+    assert (len(understood), error) == (2, "")
 
 
 @pytest.mark.covers("GW-LOD-6")

@@ -138,7 +138,7 @@ class LiveTarget:
         masker.add(self.credentials.secrets())
         self.source = Target(settings, self.credentials, masker, self._open_caller, budget)
         self.boundary = Boundary(f"target {settings.name}", self._record_error)
-        self._etag = self._modified = ""
+        self._etag = self._modified = self._digest = ""
         self._location = settings.spec
         self._mtimes: dict[str, float] = {}
         """Modification time of each file of the document when it was read."""
@@ -209,10 +209,15 @@ class LiveTarget:
             return False
         document, fetched = found
         etag, modified = _header(fetched, "etag"), _header(fetched, "last-modified")
-        api = await anyio.to_thread.run_sync(self._read_api, document)
+        digest = await anyio.to_thread.run_sync(_digest, document)
         mtimes = await anyio.to_thread.run_sync(_mtimes, document, began - _CLOCK_TICK)
+        if digest and digest == self._digest and (etag, modified) == (self._etag, self._modified):
+            self._mtimes = mtimes
+            self.source.stale, self.source.error = False, ""
+            return False
+        api = await anyio.to_thread.run_sync(self._read_api, document)
         changed = await self._adopt(api)
-        self._etag, self._modified, self._mtimes = etag, modified, mtimes
+        self._etag, self._modified, self._mtimes, self._digest = etag, modified, mtimes, digest
         await anyio.to_thread.run_sync(lambda: self._cache.save(self._key, document, etag=etag, modified=modified))
         return changed
 
@@ -293,6 +298,15 @@ class LiveTarget:
     @property
     def _key(self) -> str:
         return f"{self.settings.name}|{self.settings.spec or self.settings.base_url}"
+
+
+def _digest(document: Document) -> str:
+    """Return what tells a document from its next version; "" if that cannot be told."""
+    try:
+        text = dumps([document.location, document.files, repr(document.notes.all())])
+    except (TypeError, ValueError):
+        return ""
+    return sha256(text.encode()).hexdigest()
 
 
 def _header(fetched: Fetched, name: str) -> str:
