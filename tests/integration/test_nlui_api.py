@@ -210,11 +210,14 @@ def test_foreign_hosts_and_origins_are_refused_and_listed_ones_answered(demo: ht
     with httpx2.Client(base_url=demo.base_url, headers=listed, timeout=60) as front_end:
         allowed = front_end.get("/api/info")
         asked = front_end.options("/api/chat", headers={"Access-Control-Request-Method": "POST"})
+        as_host = front_end.options("/mcp", headers={**wanted, "Access-Control-Request-Headers": "mcp-session-id"})
         as_person = front_end.options("/api/config/llm", headers=wanted)
         settings = [front_end.get(path) for path in ("/api/config/llm", "/api/targets", "/api/presets")]
     assert allowed.headers["access-control-allow-origin"] == "http://localhost:3000"
     assert asked.status_code == 200
     assert "access-control-allow-credentials" not in asked.headers
+    assert as_host.status_code == 200
+    assert allowed.headers["access-control-expose-headers"] == "mcp-session-id"
     assert as_person.status_code == 400
     assert {answer.status_code for answer in settings} == {403}
 

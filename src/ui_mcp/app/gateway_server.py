@@ -26,7 +26,7 @@ from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.person_app import person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.responses import not_found_app
-from ui_mcp.webserver.security import MAX_BODY, AccessRules, SecurityMiddleware
+from ui_mcp.webserver.security import MAX_BODY, AccessRules, SecurityMiddleware, readable_by
 from ui_mcp.webserver.server import bind, bind_last, listening, mcp_app, port_of
 
 _log = logger("gateway")
@@ -55,8 +55,15 @@ async def _serve_mcp(gateway: GatewayService, definition: ServerDefinition, list
     """Serve MCP and health on one listener until cancelled."""
     endpoints = McpRoutes(definition, post_path="/messages")
     token = gateway.settings.server.token or None
-    rules = AccessRules(ports=frozenset({port_of(listener)}), allowed_hosts=frozenset({host}) - LOOPBACK, token=token)
-    app = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
+    pages = frozenset(gateway.settings.mcp.server.allowed_origins)
+    rules = AccessRules(
+        ports=frozenset({port_of(listener)}),
+        allowed_hosts=frozenset({host}) - LOOPBACK,
+        allowed_origins=pages,
+        token=token,
+    )
+    guarded = SecurityMiddleware(mcp_app([health_route(lambda: _health(gateway))], endpoints), rules)
+    app = readable_by(pages, guarded) if pages else guarded
     async with listening(app, listener, gateway.settings.server.allowed_users):
         sys.stderr.write(f"nlui: MCP at http://{host}:{port_of(listener)}/sse and /mcp\n")
         sys.stderr.flush()

@@ -17,6 +17,8 @@ _CONTAINED = (
 )
 """Keeps app code away from other http servers on this machine; scripts, styles and images stay unrestricted."""
 MAX_BODY = 4 * 1024 * 1024
+MCP_SESSION = "mcp-session-id"
+"""The header that pages must be able to read and send to stay in their session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class SecurityMiddleware:
 
 def readable_by(origins: Iterable[str], app: ASGIApp) -> ASGIApp:
     """Let MCP hosts that are web pages of these origins read the answers; browsers ask for that before they send."""
-    methods, exposed = ("GET", "POST", "DELETE"), ("mcp-session-id",)
+    methods, exposed = ("GET", "POST", "DELETE"), (MCP_SESSION,)
     return CORSMiddleware(app, sorted(origins), methods, allow_headers=("*",), expose_headers=exposed)
 
 

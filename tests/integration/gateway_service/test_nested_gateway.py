@@ -26,19 +26,19 @@ ODD = str(Path(__file__).parents[1] / "gateway_upstreams" / "odd_server.py")
 NLUI = "from ui_mcp.cli.entry import nlui_main; raise SystemExit(nlui_main())"
 
 
-def configured(folder: Path, **more: Json) -> Path:
+def configured(folder: Path, *, listener: JsonObject | None = None, **more: Json) -> Path:
     folder.mkdir(exist_ok=True)
     server = {"name": "good", "command": sys.executable, "args": [ODD, "good"]}
-    mcp = {"servers": [server], "startup_wait_ms": 60000}
+    mcp: JsonObject = {"servers": [server], "startup_wait_ms": 60000, "server": listener or {}}
     file = folder / "nlui.yaml"
     file.write_text(json.dumps({"data_dir": str(folder / "data"), "mcp": mcp, **more}))
     return file
 
 
 @contextmanager
-def listening(folder: Path) -> Iterator[str]:
+def listening(folder: Path, **more: JsonObject) -> Iterator[str]:
     """Run `nlui --mcp-http` and yield its address."""
-    words = [sys.executable, "-c", NLUI, "--mcp-http", "--mcp-port", "0", str(configured(folder))]
+    words = [sys.executable, "-c", NLUI, "--mcp-http", "--mcp-port", "0", str(configured(folder, **more))]
     with subprocess.Popen(words, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         try:
@@ -51,6 +51,20 @@ def listening(folder: Path) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(60)
+
+
+@pytest.mark.covers("GW-SRV-5", "MCP-APP-9")
+def test_only_pages_of_allowed_origins_may_use_the_gateway(tmp_path: Path) -> None:
+    host, other = "http://localhost:8080", "http://localhost:9090"
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type,mcp-session-id"}
+    with listening(tmp_path, listener={"allowed_origins": [host]}) as address:
+        asked = {one: httpx2.options(f"{address}/mcp", headers={**wanted, "Origin": one}) for one in (host, other)}
+        called = {one: httpx2.get(f"{address}/api/health", headers={"Origin": one}) for one in (host, other)}
+
+    assert [answer.is_success for answer in asked.values()] == [True, False]
+    assert [answer.status_code for answer in called.values()] == [200, 403]
+    assert called[host].headers["access-control-allow-origin"] == host
+    assert called[host].headers["access-control-expose-headers"] == "mcp-session-id"
 
 
 @pytest.mark.covers("GW-UPS-2")

@@ -276,6 +276,8 @@ class McpServerSettings(Part):
     """`mcp.server`: the gateway's own MCP listener."""
 
     sse_port: Annotated[int, Limit(ge=0, le=65535)] = 0
+    allowed_origins: tuple[str, ...] = ()
+    """Origins of MCP hosts that are web pages; they may call every tool that a program may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from ui_mcp.webserver.person_auth import (
     own_or_unsaid,
     refusal,
 )
+from ui_mcp.webserver.security import MCP_SESSION
 
 FILE_SIZES = {"/api/attachments": MAX_UPLOAD, "/api/conversations/import": MAX_IMPORT}
 """Paths that take larger files, with the most bytes of one."""
@@ -46,7 +47,14 @@ SETTINGS = (
 )
 """Paths that pages of other origins may not even read, regardless of `server.cors`."""
 _FILES = ("/nlui/", "/person/assets/", "/look/")
-_HEADERS = ("authorization", "x-target-authorization", "content-type", "last-event-id")
+_HEADERS = (
+    "authorization",
+    "x-target-authorization",
+    "content-type",
+    "last-event-id",
+    "mcp-protocol-version",
+    MCP_SESSION,
+)
 TOKEN_NEEDED = Refused(401, "unauthorized", "A token is needed, or the code that the terminal of nlui shows")
 
 
@@ -119,4 +127,6 @@ def _is_authorized(access: Access, token: str, connection: HTTPConnection, crede
 def with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     """Let front ends of other origins use the API with the rights of programs."""
     methods, headers = ("GET", "POST", "PUT", "DELETE"), _HEADERS
-    return CORSMiddleware(app, allow_origins=origins, allow_methods=methods, allow_headers=headers)
+    return CORSMiddleware(
+        app, allow_origins=origins, allow_methods=methods, allow_headers=headers, expose_headers=(MCP_SESSION,)
+    )
