@@ -93,8 +93,8 @@ recordings: test-setup  ## record 30 tasks and play each 20 times; RECORDINGS="-
 apps-host: test-setup  ## show an app in the MCP Inspector, or in the host of MCP Apps whose built folder examples/basic-host is DIR
 	PYTHONPATH=tests $(BIN)/python -m hosts.apps_host $(DIR)
 
-ext-apps: test-setup  ## operate the example servers of MCP Apps from npm, installed in DIR, in the chat page of nlui
-	PYTHONPATH=tests $(BIN)/python -m hosts.ext_apps $(or $(DIR),.clients/ext-apps)
+ext-apps: test-setup  ## operate the example servers of MCP Apps from npm, installed in DIR, in the chat page of nlui, or in the basic-host whose built folder is HOST
+	PYTHONPATH=tests $(BIN)/python -m $(if $(HOST),hosts.ext_apps_basic_host $(HOST),hosts.ext_apps) $(or $(DIR),.clients/ext-apps)
 
 differential: $(STAMPS)/dev  ## CONVERSATIONS (5000) random conversations from FIRST_SEED (0) on with our MCP core and with the SDK
 	CONVERSATIONS=$(CONVERSATIONS) FIRST_SEED=$(FIRST_SEED) $(BIN)/pytest tests/conformance/test_differential.py

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def main(folder: Path | None) -> int:
         place = Path(held.enter_context(tempfile.TemporaryDirectory()))
         os.environ["XDG_CONFIG_HOME"] = str(place / "account")  # where `agree` writes
         server = held.enter_context(serving(place))
-        url = held.enter_context(running(folder, server) if folder else inspecting(place, server))
+        url = held.enter_context(hosting(folder, f"{server.mcp}/mcp") if folder else inspecting(place, server))
         browser = held.enter_context(launched())
         page = browser.new_page(color_scheme="light", viewport={"width": 1400, "height": 900})
         page.on("console", lambda message: print(f"  page: {message.text[:200]}") if message.type == "error" else None)
@@ -113,11 +113,11 @@ def shown_by_inspector(page: Page, url: str) -> FrameLocator:
 
 
 @contextmanager
-def running(folder: Path, server: Server) -> Iterator[str]:
-    """Run basic-host, with our server as its only one."""
+def hosting(folder: Path, mcp: str) -> Iterator[str]:
+    """Run basic-host, with the server at this address as its only one."""
     tsx = folder / "node_modules" / ".bin" / "tsx"
     process = subprocess.Popen(
-        [tsx, "serve.ts"], cwd=folder, env={**os.environ, "SERVERS": json.dumps([f"{server.mcp}/mcp"])},
+        [tsx, "serve.ts"], cwd=folder, env={**os.environ, "SERVERS": json.dumps([mcp])},
         stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
@@ -137,7 +137,7 @@ def shown(page: Page) -> FrameLocator:
     return page.frame_locator("iframe").first.frame_locator("iframe")
 
 
-def called(page: Page, tool: str, arguments: dict[str, str]) -> None:
+def called(page: Page, tool: str, arguments: Mapping[str, object]) -> None:
     chosen = page.locator("select", has=page.locator(f'option[value="{tool}"]'))
     chosen.wait_for(timeout=SECONDS)
     chosen.select_option(tool)

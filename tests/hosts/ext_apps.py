@@ -63,6 +63,11 @@ def main(folder: Path, names: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as place, chat(folder, Path(place)) as context_and_url:
         context, url = context_and_url
         rows = [operated(context, url, name, folder) for name in chosen]
+    return report(rows)
+
+
+def report(rows: Sequence[Row]) -> int:
+    """Print the table; return the exit code."""
     for row in rows:
         print(f"| {row.name} | {'yes' if row.is_operated else 'NO'} | {row.said} | {'; '.join(row.errors[:2])} |")
     return 0 if all(row.is_operated for row in rows) else 1
@@ -82,24 +87,33 @@ def install(folder: Path) -> None:
 @contextmanager
 def chat(folder: Path, place: Path) -> Iterator[tuple[BrowserContext, str]]:
     """Run `nlui` with all servers and a browser that is let in."""
-    (place / "pages.pdf").write_bytes(three_pages())
-    (place / "fetch.mjs").write_text(FETCH)
     (place / "nlui.yaml").write_text(json.dumps(configuration(folder, place)))
-    path = f"{node.NODE.parent}{os.pathsep}{os.environ['PATH']}"
     homes = {"XDG_CONFIG_HOME": "c", "XDG_DATA_HOME": "d", "XDG_STATE_HOME": "s"}
     os.environ.update({name: str(place / part) for name, part in homes.items()}, HOME=str(place))  # for `let_in`, too
     with (
-        nlui(place, "--port", "0", str(place / "nlui.yaml"), PATH=path) as url,
+        nlui(place, "--port", "0", str(place / "nlui.yaml"), PATH=with_node()) as url,
         launched("--enable-unsafe-swiftshader") as browser,
     ):
         context = browser.new_context(viewport={"width": 1300, "height": 850})
         context.add_init_script(f"localStorage.setItem('ui-person', '{let_in(url)['x-ui-person']}')")
-        context.route("https://cesium.com/**", lambda route: globe(route, folder))
-        context.route("https://tile.openstreetmap.org/**", tile)
+        answer_elsewhere(context, folder)
         yield context, url
 
 
-def configuration(folder: Path, place: Path) -> dict[str, object]:
+def with_node() -> str:
+    return f"{node.NODE.parent}{os.pathsep}{os.environ['PATH']}"
+
+
+def answer_elsewhere(context: BrowserContext, folder: Path) -> None:
+    """Answer what the globe asks of other machines."""
+    context.route("https://cesium.com/**", lambda route: globe(route, folder))
+    context.route("https://tile.openstreetmap.org/**", tile)
+
+
+def configuration(folder: Path, place: Path, **listener: object) -> dict[str, object]:
+    """Return the gateway's settings, after writing the files that they name."""
+    (place / "pages.pdf").write_bytes(three_pages())
+    (place / "fetch.mjs").write_text(FETCH)
     script = [
         {"when": {"tool_result": "."}, "emit": [{"say": "Here it is."}]},
         *(
@@ -111,7 +125,11 @@ def configuration(folder: Path, place: Path) -> dict[str, object]:
     return {
         "data_dir": str(place / "data"),
         "llm": {"provider": "scripted", "script": script},
-        "mcp": {"startup_wait_ms": 120_000, "servers": [server(folder, place, name) for name in APPS]},
+        "mcp": {
+            "startup_wait_ms": 120_000,
+            "servers": [server(folder, place, name) for name in APPS],
+            "server": listener,
+        },
         "policy": {"mode": "guard", "rules": [{"tool": "*", "decision": "allow"}]},
     }
 
@@ -190,7 +208,10 @@ def operated(context: BrowserContext, url: str, name: str, folder: Path) -> Row:
 
 def opened(page: Page) -> FrameLocator:
     """Return the app's frame once it shows something to operate."""
-    app = page.frame_locator(".nlui-appframe iframe").frame_locator("iframe")
+    return settled(page, page.frame_locator(".nlui-appframe iframe").frame_locator("iframe"))
+
+
+def settled(page: Page, app: FrameLocator) -> FrameLocator:
     app.locator("button, canvas, select").first.wait_for(state="attached", timeout=SECONDS)
     body, last, until = app.locator("body"), "", time.monotonic() + 30
     while last != (last := body.inner_html(timeout=SECONDS)) and time.monotonic() < until:

@@ -116,8 +116,9 @@ def _three(one: Operated) -> str:
 
 def _map(one: Operated) -> str:
     one.until(lambda: not one.app.get_by_text("Loading globe").is_visible(), "the globe does not load")
-    canvas = one.app.locator("canvas").first
-    canvas.hover()
+    box = one.app.locator("canvas").first.bounding_box()
+    assert box is not None
+    one.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     one.redrawn("canvas", lambda: one.page.mouse.wheel(0, -600))
     return "globe zoomed"
 
