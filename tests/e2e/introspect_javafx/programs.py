@@ -1,28 +1,22 @@
 """Drives JavaFX programs that are not ours through tasks.
 
-Run by hand: `python -m e2e.introspect_javafx.programs FOLDER`. FOLDER holds the jars of JavaFX (with its platform),
-ControlsFX, its samples (`org.controlsfx:controlsfx-samples`) and, for Java 21 and later, TilesFX, all from Maven
-Central. `JAVA` names another `java`.
+Run by hand: `python -m e2e.introspect_javafx.programs FOLDER [PART OF A NAME]`. FOLDER holds the jars of JavaFX (with
+its platform), ControlsFX with its samples, TilesFX (all from Maven Central) and RichTextFX with its demos, compiled
+from its sources. `JAVA` names another `java`; TilesFX needs Java 21.
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import anyio
 
-from introspection.demos import PATIENCE, Demo, display
-from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiTimeoutError
+from introspection.demos import PATIENCE, Demo
+from introspection.foreign import Program, click, first, proven, run, seen, step, text_of
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.backends.javafx import JavaFxBackend
-from ui_mcp.introspection.contract import tokens
-from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
-from ui_mcp.introspection.target import Target, until
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.introspection.target import until
 
-SAMPLES = "org.controlsfx.samples."
 OPENED = (
     "javafx.base/com.sun.javafx.event",
     "javafx.controls/com.sun.javafx.scene.control.behavior",
@@ -34,7 +28,7 @@ OPENED = (
 
 async def spreadsheet(demo: Demo) -> None:
     """Choose a far cell, and write into one."""
-    sheet = (await demo.find(predicate={"typeIs": ["SpreadsheetGridView"]}))[0].uid
+    sheet = (await first(demo, "SpreadsheetGridView")).uid
     await step(demo, {"type": "click", "target": f"{sheet}:r900:ccol4"})
     await step(demo, {"type": "doubleClick", "target": f"{sheet}:r8:ccol4"})
     await step(demo, {"type": "typeText", "text": "written"}, {"type": "pressKey", "key": "ENTER"})
@@ -42,31 +36,34 @@ async def spreadsheet(demo: Demo) -> None:
 
 
 async def dialogs(demo: Demo) -> None:
-    """Answer an input dialog and walk through a wizard."""
+    """Answer an input dialog, and walk through a wizard and back."""
     await step(demo, {"type": "click", "target": {"text": "Initial Value Set"}})
-    await step(demo, {"type": "click", "target": {"text": "OK", "match": "equals"}})
-    await step(demo, {"type": "click", "target": {"text": "Linear Wizard", "match": "equals"}})
+    await step(demo, click("OK"))
+    await step(demo, click("Linear Wizard"))
     await step(
         demo,
         {"type": "setText", "target": {"css": "#firstName"}, "text": "Ann"},
         {"type": "setText", "target": {"css": "#lastName"}, "text": "Lee"},
-        {"type": "click", "target": {"text": "Next", "match": "equals"}},
+        click("Next"),
     )
-    await step(demo, {"type": "click", "target": {"text": "Previous", "match": "equals"}})
-    sys.stdout.write(f"  kept: {(await demo.one('#lastName')).record.get('vt')}\n")
-    await step(demo, {"type": "click", "target": {"text": "Cancel", "match": "equals"}})
+    await step(demo, click("Previous"))
+    proven("kept", text_of(await demo.one("#lastName")), "Lee")
+    await step(demo, click("Cancel"))
+    await until(demo.target, Selector(css="#lastName"), PATIENCE, lambda found: not found)
 
 
 async def check_combo(demo: Demo) -> None:
-    """Check an item by its box and read the list of checked ones."""
-    box = (await demo.find(predicate={"typeIs": ["CheckBox"]}))[0].uid
+    """Check an item by its box and another one in the list that pops up, and read which are checked."""
+    box = (await first(demo, "CheckBox")).uid
     await step(demo, {"type": "setChecked", "target": box, "checked": True})
-    await seen(demo, "Item 2")
+    await step(demo, {"type": "click", "target": (await first(demo, "CheckComboBox")).uid})
+    await step(demo, {"type": "setChecked", "target": f"{(await first(demo, 'ListView')).uid}:r4", "checked": True})
+    await seen(demo, "Item 2, Item 4")
 
 
 async def check_tree(demo: Demo) -> None:
     """Check two rows."""
-    tree = (await demo.find(predicate={"typeIs": ["CheckTreeView"]}))[0].uid
+    tree = (await first(demo, "CheckTreeView")).uid
     for row in (1, 3):
         await step(demo, {"type": "setChecked", "target": f"{tree}:r{row}", "checked": True})
     await seen(demo, "Jonathan, Henry")
@@ -74,63 +71,105 @@ async def check_tree(demo: Demo) -> None:
 
 async def lists(demo: Demo) -> None:
     """Move a name from one list to the other, and all of them back."""
+
+    async def rows() -> list[int]:
+        return [(await demo.one(css)).record["z"]["itemsCount"] for css in ("#source-list-view", "#target-list-view")]
+
+    begun = await rows()
     await step(demo, {"type": "doubleClick", "target": {"text": "Philip"}})
+    proven("rows after one", list(await rows()), [begun[0] - 1, begun[1] + 1])
     await step(demo, {"type": "click", "target": {"css": ".move-to-target-all-button"}})
+    proven("rows after all", list(await rows()), [0, sum(begun)])
     await step(demo, {"type": "click", "target": {"css": ".move-to-source-all-button"}})
-    source = (await demo.find(css="#source-list-view"))[0]
-    sys.stdout.write(f"  rows at the end: {source.record['z']['itemsCount']}\n")
+    proven("rows at the end", list(await rows()), [sum(begun), 0])
 
 
 async def sheet_of_properties(demo: Demo) -> None:
-    """Search for a property and change it."""
-    await step(demo, {"type": "setText", "target": {"css": ".clearable-field"}, "text": "text"})
-    await step(demo, {"type": "click", "target": {"text": "By Category"}})
+    """Search for a property, change it and order by category."""
+    await step(demo, {"type": "setText", "target": {"css": ".clearable-field"}, "text": "cancelB"})
+    await until(demo.target, Selector(text="accessibleHelp"), PATIENCE, lambda found: not found)
+    (box,) = await demo.find(predicate={"typeIs": ["CheckBox"]}, css="PropertySheet CheckBox")
+    await step(demo, {"type": "setChecked", "target": box.uid, "checked": True}, click("By Category"))
+    await step(demo, {"type": "setText", "target": {"css": ".clearable-field"}, "text": ""}, click("By Name"))
+    await step(demo, {"type": "setText", "target": {"css": ".clearable-field"}, "text": "cancelB"})
+    (box,) = await demo.find(predicate={"typeIs": ["CheckBox"]}, css="PropertySheet CheckBox")
+    proven("cancelButton", box.record.get("vc"), True)
 
 
 async def completion(demo: Demo) -> None:
     """Type the beginning of a word and take the suggestion."""
-    field = (await demo.find(predicate={"typeIs": ["TextField"]}))[0].uid
+    field = (await first(demo, "TextField")).uid
     await step(demo, {"type": "typeText", "target": field, "text": "H"})
     await seen(demo, "Hey")
-    await step(demo, {"type": "click", "target": {"text": "Hey", "match": "equals"}})
-    sys.stdout.write(f"  written: {(await demo.find(predicate={'typeIs': ['TextField']}))[0].record.get('vt')}\n")
+    await step(demo, click("Hey"))
+    proven("written", (text_of(await first(demo, "TextField")) or "").strip(), "Hey")
 
 
 async def switches(demo: Demo) -> None:
     """Turn a switch on."""
-    switch = (await demo.find(predicate={"typeIs": ["ToggleSwitch"]}))[0].uid
+    switch = (await first(demo, "ToggleSwitch")).uid
     await step(demo, {"type": "setChecked", "target": switch, "checked": True})
+    proven("on", (await first(demo, "ToggleSwitch")).record.get("vc"), True)
 
 
 async def stars(demo: Demo) -> None:
     """Give five stars."""
-    rating = (await demo.find(predicate={"typeIs": ["Rating"]}))[0].uid
-    await step(demo, {"type": "setText", "target": rating, "text": "5"})
+    await step(demo, {"type": "setText", "target": (await first(demo, "Rating")).uid, "text": "5"})
+    proven("stars", text_of(await first(demo, "Rating")), "5.0")
 
 
 async def ranges(demo: Demo) -> None:
     """Set both thumbs."""
-    slider = (await demo.find(predicate={"typeIs": ["RangeSlider"]}))[0].uid
-    await step(demo, {"type": "setText", "target": slider, "text": "20..30"})
+    await step(demo, {"type": "setText", "target": (await first(demo, "RangeSlider")).uid, "text": "20..30"})
+    proven("range", text_of(await first(demo, "RangeSlider")), "20.0..30.0")
 
 
 async def tiles(demo: Demo) -> None:
-    """Read a program that never stops moving."""
+    """Use a program that never stops moving: count up twice and down once."""
     await seen(demo, "Gauge Tile")
+    for sign, value in (("+", "1.0"), ("+", "2.0"), ("-", "1.0")):
+        await step(demo, click(sign))
+        await seen(demo, value)
 
 
-TASKS: dict[str, Callable[[Demo], Awaitable[None]]] = {
-    f"{SAMPLES}spreadsheet.HelloSpreadsheetView": spreadsheet,
-    f"{SAMPLES}dialogs.HelloDialogs": dialogs,
-    f"{SAMPLES}checked.HelloCheckComboBox": check_combo,
-    f"{SAMPLES}checked.HelloCheckTreeView": check_tree,
-    f"{SAMPLES}HelloListSelectionView": lists,
-    f"{SAMPLES}HelloPropertySheet": sheet_of_properties,
-    f"{SAMPLES}textfields.HelloAutoComplete": completion,
-    f"{SAMPLES}HelloToggleSwitch": switches,
-    f"{SAMPLES}HelloRating": stars,
-    f"{SAMPLES}HelloRangeSlider": ranges,
-    "eu.hansolo.tilesfx.Demo": tiles,
+async def rich_text(demo: Demo) -> None:
+    """Write, undo, redo, set a style and a size."""
+    area = {"css": ".styled-text-area"}
+    await step(demo, {"type": "typeText", "target": area, "text": "one\n\ttwo"})
+    proven("written", text_of(await demo.one(".styled-text-area")), "one\n\ttwo")
+    await step(demo, click("Undo"))
+    proven("undone", text_of(await demo.one(".styled-text-area")) or "", "")
+    await step(demo, click("Redo"), {"type": "pressKey", "target": area, "key": "A", "modifiers": ["CTRL"]})
+    await step(demo, click("Bold"), {"type": "select", "target": (await first(demo, "ComboBox")).uid, "value": "20"})
+    proven("size", text_of(await first(demo, "ComboBox")), "20")
+    await step(demo, {"type": "setText", "target": area, "text": "all new"})
+    proven("set", text_of(await demo.one(".styled-text-area")), "all new")
+
+
+async def keywords(demo: Demo) -> None:
+    """Write Java at the end of an editor with line numbers."""
+    area = {"css": ".code-area"}
+    await step(demo, {"type": "setText", "target": area, "text": "class A {"})
+    await step(demo, {"type": "pressKey", "target": area, "key": "END", "modifiers": ["CTRL"]})
+    await step(demo, {"type": "typeText", "target": area, "text": "\n}"})
+    proven("written", (text_of(await demo.one(".code-area")) or "").split(), ["class", "A", "{", "}"])
+
+
+CONTROLS, RICH = "org.controlsfx.samples.", "org.fxmisc.richtext.demo."
+TASKS: dict[str, tuple[str, Callable[[Demo], Awaitable[None]]]] = {
+    f"{CONTROLS}spreadsheet.HelloSpreadsheetView": ("SpreadsheetGridView", spreadsheet),
+    f"{CONTROLS}dialogs.HelloDialogs": ("Button", dialogs),
+    f"{CONTROLS}checked.HelloCheckComboBox": ("CheckBox", check_combo),
+    f"{CONTROLS}checked.HelloCheckTreeView": ("CheckTreeView", check_tree),
+    f"{CONTROLS}HelloListSelectionView": ("ListView", lists),
+    f"{CONTROLS}HelloPropertySheet": ("PropertySheet", sheet_of_properties),
+    f"{CONTROLS}textfields.HelloAutoComplete": ("TextField", completion),
+    f"{CONTROLS}HelloToggleSwitch": ("ToggleSwitch", switches),
+    f"{CONTROLS}HelloRating": ("Rating", stars),
+    f"{CONTROLS}HelloRangeSlider": ("RangeSlider", ranges),
+    f"{RICH}richtext.RichTextDemo": ("Button", rich_text),
+    f"{RICH}JavaKeywordsDemo": ("CodeArea", keywords),
+    "eu.hansolo.tilesfx.Demo": ("Tile", tiles),
 }
 
 
@@ -143,53 +182,13 @@ def command(folder: Path, main: str) -> list[str]:
     return [os.environ.get("JAVA", "java"), "-Dprism.order=sw", *opened, *fx, "-cp", ":".join(others), main]
 
 
-async def drive(folder: Path, name: str) -> None:
-    """Start one program, attach to it and do its task."""
-    sys.stdout.write(f"{name}\n")
-    async with display() as screen:
-        process = await anyio.open_process(
-            command(folder, name), env={**os.environ, "DISPLAY": screen}, stderr=subprocess.DEVNULL
-        )
-        try:
-            target = Target(name, await _attached(process.pid), seconds=PATIENCE)
-            sys.stdout.write(f"  outline: {tokens(await as_text(target, SnapshotRequest(stage='all')))} tokens\n")
-            await TASKS[name](Demo("javafx", target, {}))
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.aclose()
-
-
-async def _attached(pid: int) -> JavaFxBackend:
-    """Attach once the program shows a window."""
-    with anyio.fail_after(4 * PATIENCE):
-        while True:
-            try:
-                backend = await JavaFxBackend.attach(pid)
-                await backend.describe()
-            except (UiNoStagesError, UiNotEnabledError, UiTimeoutError):
-                await anyio.sleep(0.5)
-            else:
-                return backend
-
-
-async def step(demo: Demo, *actions: JsonObject) -> None:
-    outcome = await demo.do(*actions)
-    sys.stdout.write(f"  {[action['type'] for action in actions]}: {outcome.error or 'ok'}\n")
-
-
-async def seen(demo: Demo, text: str) -> None:
-    found = await until(demo.target, Selector(text=text), PATIENCE, bool)
-    sys.stdout.write(f"  {'seen' if found else 'NOT seen'}: {text}\n")
-
-
-async def main(folder: Path, chosen: str = "") -> None:
-    for name in (name for name in TASKS if chosen in name):
-        try:
-            await drive(folder, name)
-        except Exception as error:
-            sys.stdout.write(f"  FAILED: {error!r}\n")
+def programs(folder: Path, chosen: str) -> list[Program]:
+    return [
+        Program(name, command(folder, name), Selector(css=ready), task)
+        for name, (ready, task) in TASKS.items()
+        if chosen in name
+    ]
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
+    sys.exit(anyio.run(run, programs(Path(sys.argv[1]), "".join(sys.argv[2:3])), "javafx"))

@@ -1,31 +1,28 @@
-"""Drives Swing programs that are not ours through tasks; run by hand: `python -m e2e.introspect_swing.programs FOLDER`.
+"""Drives Swing programs that are not ours through tasks.
 
-FOLDER holds the demos of a JDK (Debian's openjdk-17-demo: `demo/jfc`).
+Run by hand: `python -m e2e.introspect_swing.programs DEMOS [JARS]`. DEMOS holds the demos of a JDK (Debian's
+openjdk-17-demo: `demo/jfc`); JARS the jars of FlatLaf, its demo compiled from its sources, and HSQLDB.
 """
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import anyio
 
-from introspection.demos import PATIENCE, Demo, display
-from ui_mcp.errors import UiNoStagesError, UiNotEnabledError, UiTimeoutError
+from introspection.demos import PATIENCE, Demo
+from introspection.foreign import Program, click, first, proven, run, seen, step, text_of
 from ui_mcp.introspection.arguments import Selector
-from ui_mcp.introspection.backends.javafx import JavaFxBackend
-from ui_mcp.introspection.contract import tokens
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
-from ui_mcp.introspection.target import Target, ask_for, until
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.introspection.target import until
 
 
 async def swing_set(demo: Demo) -> None:
     """Open four demos of SwingSet2 and use each."""
     await step(demo, {"type": "click", "target": {"text": "JTable demo"}})
     await seen(demo, "Last Name")
-    table = (await demo.find(predicate={"typeIs": ["JTable"]}))[0].uid
+    table = (await first(demo, "JTable")).uid
     await step(demo, {"type": "click", "target": f"{table}:r20:ccol1"})
+    proven("row", list((await first(demo, "JTable")).record["z"]["selectedIndices"]), [20])
     await step(demo, {"type": "click", "target": {"text": "JTree demo"}})
     await seen(demo, "Music")
     await step(
@@ -34,96 +31,127 @@ async def swing_set(demo: Demo) -> None:
     await seen(demo, "Symphonies")
     await step(demo, {"type": "click", "target": {"text": "JSlider demo"}})
     await seen(demo, "Horizontal")
-    slider = next(node for node in await demo.find(predicate={"typeIs": ["JSlider"]}) if "w" not in node.record)
-    await step(demo, {"type": "setText", "target": slider.uid, "text": "15"})
+    await step(demo, {"type": "setText", "target": (await first(demo, "JSlider")).uid, "text": "15"})
+    await seen(demo, "15")
     await step(demo, {"type": "click", "target": {"text": "JOptionPane Demo"}})
     await seen(demo, "Show Input Dialog")
-    await step(demo, {"type": "click", "target": {"text": "Show Input Dialog"}})
-    await step(
-        demo, {"type": "typeText", "text": "a good one"}, {"type": "click", "target": {"text": "OK", "match": "equals"}}
-    )
+    await step(demo, click("Show Input Dialog"))
+    await step(demo, {"type": "typeText", "text": "a good one"}, click("OK"))
     await seen(demo, "a good one")
-    await step(demo, {"type": "click", "target": {"text": "OK", "match": "equals"}})
+    await step(demo, click("OK"))
 
 
 async def notepad(demo: Demo) -> None:
-    """Write two lines, and choose from a menu."""
-    (text,) = await demo.find(predicate={"typeIs": ["JTextArea"]})
-    await step(demo, {"type": "typeText", "target": text.uid, "text": "one\n\ttwo"})
-    await seen(demo, "one")
-    await step(demo, {"type": "click", "target": {"text": "Edit", "match": "equals"}})
-    await step(demo, {"type": "click", "target": {"text": "Undo addition"}})
+    """Write two lines, and take them back from a menu."""
+    area = (await first(demo, "JTextArea")).uid
+    await step(demo, {"type": "typeText", "target": area, "text": "one\n\ttwo"})
+    proven("written", text_of(await first(demo, "JTextArea")), "one\n\ttwo")
+    await step(demo, click("Edit"))
+    await step(demo, click("Undo addition"))
+    proven("undone", (text_of(await first(demo, "JTextArea")) or "") != "one\n\ttwo", True)
 
 
 async def sample_tree(demo: Demo) -> None:
-    """Expand, select and rename in a tree."""
-    tree = (await demo.find(predicate={"typeIs": ["JTree"]}))[0].uid
+    """Expand, select and add in a tree."""
+
+    async def count() -> int:
+        return int((await first(demo, "JTree")).record["z"]["itemsCount"])
+
+    tree = (await first(demo, "JTree")).uid
     await step(demo, {"type": "expand", "target": f"{tree}:r1"})
     await as_text(demo.target, SnapshotRequest())  # the rows below r1 are others now
     await step(demo, {"type": "select", "target": f"{tree}:r2"})
-    await step(demo, {"type": "click", "target": {"text": "Tree", "match": "equals"}})
-    await step(demo, {"type": "click", "target": {"text": "Add", "match": "equals"}})
+    before = await count()
+    await step(demo, click("Tree"))
+    await step(demo, click("Add"))
+    proven("rows more", await count() - before, 1)
 
 
 async def file_chooser(demo: Demo) -> None:
-    """Open the chooser and close it with a file."""
+    """Open the chooser, give it a file and accept it."""
     await step(demo, {"type": "click", "target": {"text": "Show FileChooser"}})
     await seen(demo, "File Name:")
     chooser = {"predicate": {"typeIs": ["JFileChooser"]}}
     await step(demo, {"type": "setFiles", "target": chooser, "paths": [__file__]})
     await seen(demo, "programs.py")
-    await step(demo, {"type": "click", "target": {"text": "Cancel", "match": "equals"}})
 
 
-TASKS = {"SwingSet2": swing_set, "Notepad": notepad, "SampleTree": sample_tree, "FileChooserDemo": file_chooser}
+async def metalworks(demo: Demo) -> None:
+    """Write a message in an internal window and change the theme by a menu."""
+    await step(demo, click("File"))
+    await step(demo, {"type": "click", "target": {"text": "New"}})
+    await seen(demo, "Untitled Message")
+    await step(demo, {"type": "setText", "target": (await first(demo, "JTextField")).uid, "text": "Ann"})
+    proven("to", text_of(await first(demo, "JTextField")), "Ann")
 
 
-async def drive(folder: Path, name: str) -> None:
-    """Start one program, attach to it and do its task."""
-    sys.stdout.write(f"{name}\n")
-    jar = folder / name / f"{name}.jar"
-    async with display() as screen:
-        environment = {**os.environ, "DISPLAY": screen}
-        command = ["java", "-jar", str(jar)]
-        process = await anyio.open_process(command, env=environment, cwd=jar.parent, stderr=subprocess.DEVNULL)
-        try:
-            target = Target(name, await _attached(process.pid), seconds=PATIENCE)
-            demo = Demo("swing", target, {})
-            sys.stdout.write(f"  outline: {tokens(await as_text(target, SnapshotRequest(stage='all')))} tokens\n")
-            await TASKS[name](demo)
-        finally:
-            process.kill()
-            await process.aclose()
+async def flat_laf(demo: Demo) -> None:
+    """Close the hint, fill the form, go through tabs, expand a tree and answer an option pane."""
+    await step(demo, click("Got it!"))
+    await step(demo, {"type": "setText", "target": (await first(demo, "JTextField")).uid, "text": "Ann"})
+    proven("field", text_of(await first(demo, "JTextField")), "Ann")
+    await step(demo, {"type": "setText", "target": (await first(demo, "JSpinner")).uid, "text": "7"})
+    proven("spinner", text_of(await first(demo, "JSpinner")), "7")
+    boxes = (await first(demo, "JComboBox", 2)).uid
+    await step(demo, {"type": "select", "target": boxes, "index": 1})
+    await step(demo, click("Data Components"))
+    await seen(demo, "JTree:")
+    tables = await first(demo, "JTable")
+    await step(demo, {"type": "click", "target": f"{tables.uid}:r3:ccol0"})
+    proven("row", list((await first(demo, "JTable")).record["z"]["selectedIndices"]), [3])
+    await step(demo, click("View"))
+    await step(demo, click("Show Toolbar"))
+    await until(demo.target, Selector(text="Refresh", match="equals"), PATIENCE, lambda found: not found)
+    await step(demo, click("Help"))
+    await step(demo, click("About"))
+    await seen(demo, "FlatLaf Demo")
+    await step(demo, click("OK"))
 
 
-async def _attached(pid: int) -> JavaFxBackend:
-    """Attach once the program shows something to click."""
-    with anyio.fail_after(8 * PATIENCE):
-        while True:
-            try:
-                backend = await JavaFxBackend.attach(pid)
-                found = await Target("starting", backend).find(Selector(css="JMenu"), ask_for(Selector(css="JMenu")))
-                if found or "FileChooser" in await backend.describe():
-                    return backend
-            except (UiNoStagesError, UiNotEnabledError, UiTimeoutError):
-                pass
-            await anyio.sleep(0.5)
+async def database(demo: Demo) -> None:
+    """Connect to a database in memory, make a table, and read its rows."""
+    await step(demo, click("Ok"))
+    await until(demo.target, Selector(text="Setting Name:"), PATIENCE, lambda found: not found)
+    for sql in ("create table birds (id int, name varchar(20))", "insert into birds values (1, 'robin'), (2, 'wren')"):
+        await _execute(demo, sql)
+    await _execute(demo, "select name from birds order by id desc")
+    await seen(demo, "wren")
+    rows = (await first(demo, "JTable")).record["z"]
+    proven("rows", rows["itemsCount"], 2)
 
 
-async def main(folder: Path) -> None:
-    for name in TASKS:
-        await drive(folder, name)
+async def _execute(demo: Demo, sql: str) -> None:
+    area = (await first(demo, "JTextArea")).uid
+    await step(demo, {"type": "setText", "target": area, "text": sql}, click("Execute SQL"))
 
 
-async def step(demo: Demo, *actions: JsonObject) -> None:
-    outcome = await demo.do(*actions)
-    sys.stdout.write(f"  {[action['type'] for action in actions]}: {outcome.error or 'ok'}\n")
+JDK = {
+    "SwingSet2": ("JMenu", swing_set),
+    "Notepad": ("JMenu", notepad),
+    "SampleTree": ("JMenu", sample_tree),
+    "FileChooserDemo": ("JButton", file_chooser),
+    "Metalworks": ("JMenu", metalworks),
+}
+MAVEN = {
+    "com.formdev.flatlaf.demo.FlatLafDemo": ("JMenu", flat_laf),
+    "org.hsqldb.util.DatabaseManagerSwing": ("JTextField", database),
+}
 
 
-async def seen(demo: Demo, text: str) -> None:
-    await until(demo.target, Selector(text=text), PATIENCE, bool)
-    sys.stdout.write(f"  seen: {text}\n")
+def programs(demos: Path, jars: Path | None = None) -> list[Program]:
+    ours = [
+        Program(name, ["java", "-jar", str(demos / name / f"{name}.jar")], Selector(css=ready), task, demos / name)
+        for name, (ready, task) in JDK.items()
+    ]
+    if jars is None:
+        return ours
+    path = ":".join(str(jar) for jar in sorted(jars.glob("*.jar")))
+    flat = "-Dswing.defaultlaf=com.formdev.flatlaf.FlatLightLaf"
+    return ours + [
+        Program(name, ["java", flat, "-cp", path, name], Selector(css=ready), task)
+        for name, (ready, task) in MAVEN.items()
+    ]
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]))
+    sys.exit(anyio.run(run, programs(*map(Path, sys.argv[1:3])), "swing"))
