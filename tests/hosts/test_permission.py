@@ -21,7 +21,7 @@ from phone_client import push_service
 from phone_page import follow, on_phone, phone_browser, phone_settings, turn_notifications_on
 from servers import running_server
 from ui_mcp.inbox.phone.devices import Devices
-from ui_mcp.jsontypes import JsonObject
+from ui_mcp.jsontypes import JsonObject, dumps
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -31,6 +31,9 @@ ASKING = [
     "claude", "-p", "Make a file.", "--permission-mode", "default", "--model", "claude-sonnet-4-5",
     "--setting-sources", "local",
 ]  # fmt: skip
+
+SERVER = {"mcpServers": {"inbox": {"command": "ui-mcp", "args": ["approvals", "prompt-tool"]}}}
+WAYS = {"hook": [], "tool": ["--permission-prompt-tool", "mcp__inbox__permission", "--mcp-config", dumps(SERVER)]}
 
 
 async def waiting(url: str) -> Sequence[JsonObject]:
@@ -50,9 +53,10 @@ async def answered(url: str, question: JsonObject, decision: str) -> int:
 
 
 @pytest.mark.covers("INBOX-8", "INBOX-2", "INBOX-9", "INBOX-11")
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("button", "made"), [("Allow once", True), ("Deny", False)])
 async def test_claude_code_goes_on_as_the_person_decides(
-    button: str, *, made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: str, button: str, *, made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     hosts = await to_thread.run_sync(folder_with, CLAUDE)
@@ -63,14 +67,19 @@ async def test_claude_code_goes_on_as_the_person_decides(
         own = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
         variables = environment(CLAUDE, place, hosts, [node_folder()]) | own
         setup = ["ui-mcp", "setup", "--hooks", "--yes", "claude-code"]
-        await anyio.run_process(setup, cwd=place.project, env=variables)
+        if way == "hook":
+            await anyio.run_process(setup, cwd=place.project, env=variables)
         settings = phone_settings(tmp_path, push)
         async with phone_browser() as browser:
             async with running_server(place.project, **settings) as first:
                 page = await on_phone(browser, f"{first.config.phone.origin}/inbox#code={Devices().new_code()}")
                 await turn_notifications_on(page, push)
                 process = await anyio.open_process(
-                    ASKING, cwd=place.project, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+                    [*ASKING, *WAYS[way]],
+                    cwd=place.project,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
                 )
                 (question,) = await waiting(first.person_url)
                 message = await to_thread.run_sync(push.received)

@@ -5,6 +5,7 @@
   ui-mcp approvals list          show pending calls; show, approve and deny take ids or their beginnings
   ui-mcp approvals rules         show standing answers; forget takes their numbers
   ui-mcp approvals hook HOST     started by claude-code, codex or gemini: ask in the inbox (see ui-mcp setup --hooks)
+  ui-mcp approvals prompt-tool   an MCP server for claude --permission-prompt-tool: ask in the inbox
 
 The default is the store of the directory's gateway; `--store` names another file, or a PostgreSQL database by its URL
 (without the password, which belongs in PGPASSWORD or ~/.pgpass).
@@ -22,14 +23,16 @@ from ui_mcp.discovery import lazy
 if TYPE_CHECKING:
     from ui_mcp.app.commands.approvals import ApprovalCommand, open_person_pages, run_command
     from ui_mcp.app.commands.hook import run_hook
+    from ui_mcp.app.commands.prompt_tool import run_prompt_tool
 else:
     ApprovalCommand = lazy("ui_mcp.app.commands.approvals:ApprovalCommand")
     open_person_pages = lazy("ui_mcp.app.commands.approvals:open_person_pages")
     run_command = lazy("ui_mcp.app.commands.approvals:run_command")
     run_hook = lazy("ui_mcp.app.commands.hook:run_hook")
+    run_prompt_tool = lazy("ui_mcp.app.commands.prompt_tool:run_prompt_tool")
 
 HELP = "answer pending calls, or sign your browser in to answer them"
-ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forget", "hook")
+ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forget", "hook", "prompt-tool")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
         return open_person_pages(browser=not options.no_browser)
     if options.action == "hook":
         return run_hook(options.id)
+    if options.action == "prompt-tool":
+        return run_prompt_tool(*options.stdio)
     covers = dict(entry.partition("=")[::2] for entry in options.covers) if options.covers else None
     command = ApprovalCommand(
         options.action, tuple(options.id), options.reason, options.abort, options.scope, options.arguments, covers

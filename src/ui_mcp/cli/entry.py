@@ -62,7 +62,9 @@ def speaks_on_stdio(arguments: list[str]) -> bool:
     """Return whether this command line makes stdin and stdout an MCP connection."""
     if {"-h", "--help"} & set(arguments):
         return False
-    return arguments[:1] == ["mcp"] or (arguments[:1] == ["chat"] and _serves_chat_on_stdio(arguments[1:]))
+    if arguments[:1] == ["mcp"] or arguments[:2] == ["approvals", "prompt-tool"]:
+        return True
+    return arguments[:1] == ["chat"] and _serves_chat_on_stdio(arguments[1:])
 
 
 def _serves_chat_on_stdio(arguments: list[str]) -> bool:

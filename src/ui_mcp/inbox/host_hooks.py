@@ -12,6 +12,9 @@ HOSTS = ("claude-code", "codex", "gemini")
 EVENTS = frozenset({"PermissionRequest", "PreToolUse", "BeforeTool"})
 ANSWERED_IN_HOST = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools of Claude Code that show a choice of their own: a bare yes would answer it with nothing."""
+PROMPT_TOOL = "permission"
+"""The tool for Claude Code's --permission-prompt-tool."""
+PROMPT = "permission prompt"
 UNANSWERED = "The person did not answer in the inbox in time, so this was denied."
 _LABELS = {
     "Bash": ("run a command", "command"),
@@ -55,7 +58,7 @@ class Wanted:
         """Return the body of the question."""
         always = [text for one in self.suggestions for text in _rules(one)]
         # Codex refuses an answer that tells it to stop, and Gemini CLI would end the whole session.
-        stops = self.host == "claude-code" and self.event == "PermissionRequest"
+        stops = self.host == "claude-code" and self.event in {"PermissionRequest", PROMPT}
         return {"tool": self.tool, "arguments": self.arguments, "cwd": self.cwd, "always": always, "stops": stops}
 
     def _spoken(self) -> str:
@@ -86,6 +89,16 @@ def wanted(host: str, given: Json) -> Wanted | None:
             raise InvalidArgumentsError("This is not the input of a hook before a tool")
 
 
+def prompted(tool: str, arguments: JsonObject, cwd: str) -> Wanted | None:
+    """Return what Claude Code asks its permission prompt tool; None if only the host can ask it."""
+    return None if tool in ANSWERED_IN_HOST else Wanted("claude-code", PROMPT, tool, arguments, cwd)
+
+
+def prompt_denial(message: str, *, stop: bool = False) -> JsonObject:
+    """Return the denial of a permission prompt tool."""
+    return {"behavior": "deny", "message": message, **({"interrupt": True} if stop else {})}
+
+
 def decision_json(asked: Wanted, question: Question) -> JsonObject | None:
     """Return what the hook prints; None leaves the decision to the host's own prompt. Only an answer allows."""
     said = question.answer or {}
@@ -110,6 +123,8 @@ def _allowed(asked: Wanted, *, always: bool) -> JsonObject:
         case "PreToolUse":
             reason = "The person allowed this in the inbox."
             return _specific(asked, {"permissionDecision": "allow", "permissionDecisionReason": reason})
+        case _ if asked.event == PROMPT:
+            return {"behavior": "allow", "updatedInput": asked.arguments}
         case _:
             return {"decision": "allow"}
 
@@ -121,6 +136,8 @@ def _denied(asked: Wanted, message: str, *, stop: bool) -> JsonObject:
             return _specific(asked, {"decision": {"behavior": "deny", "message": message, **interrupt}})
         case "PreToolUse":
             return _specific(asked, {"permissionDecision": "deny", "permissionDecisionReason": message})
+        case _ if asked.event == PROMPT:
+            return prompt_denial(message, stop=stop)
         case _:
             return {"decision": "deny", "reason": message}
 
