@@ -48,6 +48,7 @@ HOMES = {
         "agent/http",
         "app/tour/routes.py",
         "app/watch_routes",
+        "chat/composer_http",
         "chat/http",
         "gateway/approvals/",
         "gateway/sign_in_pages",

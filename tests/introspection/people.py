@@ -1,4 +1,4 @@
-"""Somebody at the mouse and keyboard of a display."""
+"""A person at the mouse and keyboard of a display."""
 
 import os
 import subprocess

@@ -44,7 +44,7 @@ def claiming(value: float) -> str:
 
 def test_a_held_bar_stands_on_the_page(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(bench, monkeypatch, claiming(1.25)) == 0
-    assert "| ours / theirs | 1.25 | ≤ 2 | holds |" in bench.PAGE.read_text()
+    assert "| ours / theirs | 1.25 | ≤ 2 | met |" in bench.PAGE.read_text()
     assert "ours / theirs" in (bench.CHARTS / "mcp.svg").read_text()
 
 

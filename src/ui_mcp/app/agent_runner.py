@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
@@ -88,10 +88,8 @@ async def _agent(options: AgentOptions) -> int:
             AGENT,
         )
         inbox = _inbox(options, gateway_options)
-        attached = AttachmentStore(Workspace.at(options.base_dir).attachments)
-        loop_settings = replace(
-            _loop_settings(llm, config, offered), resolved=AttachedFiles(attached, lambda: sees(llm)).resolved
-        )
+        files = AttachmentStore(Workspace.at(options.base_dir).attachments)
+        loop_settings = _loop_settings(llm, config, offered, files)
         live = _live_answer(journal, options.conversation, loop_settings)
         agent = Orchestrator(
             options.conversation,
@@ -140,7 +138,7 @@ def _live_answer(journal: JournalStore, conversation: str, settings: LoopSetting
     return LiveAnswer(partial(journal.set_live, conversation), settings.posts, shows_text=shows_text)
 
 
-def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset) -> LoopSettings:
+def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset, files: AttachmentStore) -> LoopSettings:
     return LoopSettings(
         system=lambda: f"{SYSTEM}\n{offered.instructions()}",
         text_policy=config.loop.text_policy,
@@ -151,6 +149,7 @@ def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset) 
         principal=AGENT,
         legacy=config.chat.legacy_ui_tools,
         marks=True,
+        resolved=AttachedFiles(files, lambda: sees(llm)).resolved,
     )
 
 

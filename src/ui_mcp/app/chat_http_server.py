@@ -6,17 +6,16 @@ import anyio
 
 from ui_mcp.app.chat_server import as_person, open_served_chat
 from ui_mcp.app.watch_routes import AgentPlace, face_timeline_routes
-from ui_mcp.chat.attachments import MAX_UPLOAD, AttachmentStore
+from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_routes
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
-from ui_mcp.chat.message import ATTACHMENTS
 from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.chat.tools import OpenChat, Side
 from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.routes import McpRoutes
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.auth import BearerAuth, principal_of
-from ui_mcp.webserver.person_app import person_link, person_listening
+from ui_mcp.webserver.person_app import ATTACHMENTS, MAX_UPLOAD, person_link, person_listening
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import MAX_BODY, AccessRules, SecurityMiddleware
 from ui_mcp.webserver.server import App, bind_with_retry, listening, mcp_app, port_of

@@ -11,8 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ui_mcp.app.watch_routes import approvals_of, inboxes, person_timeline_and_approvals, waiting
-from ui_mcp.chat.attachments import MAX_UPLOAD
-from ui_mcp.chat.message import ATTACHMENTS
 from ui_mcp.config import Config
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError
@@ -28,6 +26,8 @@ from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.states import Configured
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import (
+    ATTACHMENTS,
+    MAX_UPLOAD,
     PERSON_FOLDER,
     PersonSite,
     file_route,

@@ -18,8 +18,6 @@ from ui_mcp.errors import InvalidArgumentsError, NotFoundError
 from ui_mcp.files import make_private, write_atomic
 
 MAX_BYTES = 10 * 1024 * 1024
-MAX_UPLOAD = MAX_BYTES + 1
-"""Bytes of a request that are read: one more than is stored, so that the answer can name the limit."""
 MAX_FILES = 10
 """Most files of one message."""
 NAME_CHARS = 80

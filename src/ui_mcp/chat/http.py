@@ -8,11 +8,11 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.attachment_http import AttachmentApi
 from ui_mcp.chat.attachments import AttachmentStore, attachments_in
+from ui_mcp.chat.composer_http import AttachmentApi, PromptApi
 from ui_mcp.chat.identity import LOCAL, POST_ASSISTANT, POST_USER, READ, AccessTokens, Principal
-from ui_mcp.chat.message import ATTACHMENTS, DEFAULT_CONVERSATION, Author, Draft, Message, id_text, optional_id
-from ui_mcp.chat.prompts import PromptApi, PromptLibrary
+from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, Message, id_text, optional_id
+from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.chat.tools import OpenChat, PostArgs
 from ui_mcp.errors import ChatError, NotFoundError
@@ -20,7 +20,7 @@ from ui_mcp.jsontypes import JsonObject, dumps, loads
 from ui_mcp.validation import InvalidDataError, read_json
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.auth import PRINCIPAL, Admit, BearerAuth, Rate, principal_of
-from ui_mcp.webserver.person_app import HtmlRoute, entry_routes, file_route, person_html
+from ui_mcp.webserver.person_app import ATTACHMENTS, HtmlRoute, entry_routes, file_route, person_html
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     DRIVEN_BROWSER,

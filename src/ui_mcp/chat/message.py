@@ -12,8 +12,6 @@ from ui_mcp.lazy_dataclass import dataclass
 
 Author = Literal["user", "assistant"]
 DEFAULT_CONVERSATION = "default"
-ATTACHMENTS = "/chat/attachments"
-"""Path of the files of messages."""
 
 
 @dataclass(frozen=True, slots=True)

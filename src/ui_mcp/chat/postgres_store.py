@@ -52,7 +52,7 @@ class PostgresStore(SmallTables):
 
     async def advance(self, query: Query, subscriber: str, number: int) -> Page:
         async with self._pool.connection() as connection:
-            # Even without a new mark this locks its row, so that nobody moves it before the page is read.
+            # Even without a new mark this locks its row, so that no other reader moves it before the page is read.
             values = (query.conversation, f"{MARK}{subscriber}", number)
             ((mark,),) = await _rows(connection, f"{REACHED} RETURNING id", values)
             return await _page(connection, replace(query, after=mark))

@@ -15,7 +15,7 @@ def entries(capture: Capture) -> list[Entry]:
 
 def _stage(stage: Stage, *, alone: bool) -> list[Entry]:
     content = [part.entry for part in _parts(stage.root)] if stage.root else []
-    if alone:  # nothing has to be told apart
+    if alone:  # there is nothing to distinguish
         return [
             Entry(f"stage {stage.index}", f'stage {stage.index} "{outline.cut(stage.facts.get("title") or "")}"'),
             *content,
@@ -85,7 +85,7 @@ def _groups(node: Node) -> bool:
 
 
 def _says_only(node: Node) -> bool:
-    """Return whether a text is all there is to the node, so that nobody needs its uid to operate it."""
+    """Return whether a text is all there is to the node, so that its uid is not needed to operate it."""
     return outline.is_text(node.record) and not outline.states(node)
 
 

@@ -48,6 +48,10 @@ Page = Callable[[Request], Response]
 
 _PUBLIC_FOLDERS = ("/person/assets/", "/look/")
 
+ATTACHMENTS = "/chat/attachments"
+"""Where pages upload the files of messages."""
+MAX_UPLOAD = 10 * 1024 * 1024 + 1
+"""Bytes of such an upload that are read: one more than the chat stores, so that its answer can name the limit."""
 PAGES = frozenset({"/", "/chat", "/inbox", "/approvals", "/sign-ins"})
 """`/approvals` is the older address of the inbox."""
 

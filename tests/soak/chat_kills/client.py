@@ -17,15 +17,15 @@ REFUSED: Json = {"refused": ""}
 
 class Client:
     def __init__(self, name: str, folder: Path) -> None:
-        world = json.loads((folder / "world.json").read_text())
+        environment = json.loads((folder / "product.json").read_text())
         self.name = name
         self.folder = folder
         self.history = History(folder / "history", name)
         self.mine = list(operations(self.history.file).values())
         self.dice = random.Random()
-        self.agent = Agent(world["mcp"], name)
-        self.person = Person(world["person"], world["credentials"]["person"])
-        self.chat = Person(world["nlui"], world["credentials"]["nlui"])
+        self.agent = Agent(environment["mcp"], name)
+        self.person = Person(environment["person"], environment["credentials"]["person"])
+        self.chat = Person(environment["nlui"], environment["credentials"]["nlui"])
 
     @property
     def is_over(self) -> bool:

@@ -1,7 +1,7 @@
 """The roles of clients: each a process of its own, which is killed too and goes on where its history ends.
 
-`python -m soak.chat_kills.clients ROLE NAME FOLDER`; FOLDER has `world.json` (ports and credentials) and `history/`. A
-client ends when FOLDER has a file `stop`, once it has finished what it began.
+`python -m soak.chat_kills.clients ROLE NAME FOLDER`; FOLDER has `product.json` (ports and credentials) and
+`history/`. A client ends when FOLDER has a file `stop`, once it has finished what it began.
 """
 
 import json

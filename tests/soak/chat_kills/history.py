@@ -1,4 +1,4 @@
-"""What a client asked and what it was told, as JSON lines that outlive the client's death.
+"""What a client asked and what it was answered, as JSON lines that outlive the client's death.
 
 A line is `{"op", "at", "client", "object", "f", "in"}` before a request is sent, and `{"op", "at", "out"}` when its
 answer has arrived. An operation without the second line has an unknown outcome: it may have taken effect, or may yet.

@@ -19,7 +19,7 @@ POLL_SECONDS = 0.02
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens at; they are kept over restarts, as an address in a bookmark is."""
+    """Return ports without a listener; they are kept over restarts, as an address in a bookmark is."""
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     try:
         return [one.getsockname()[1] for one in held]

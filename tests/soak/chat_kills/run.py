@@ -36,7 +36,7 @@ DRAIN_SECONDS = 240.0
 
 
 @dataclass
-class World:
+class Environment:
     """A project with its servers, the person who is signed in to them, and the clients."""
 
     folder: Path
@@ -154,7 +154,7 @@ def _page(client: Client, place: str, after: str | None) -> Json:
 
 
 @contextmanager
-def world(folder: Path, database: str, seed: int) -> Iterator[World]:
+def environment(folder: Path, database: str, seed: int) -> Iterator[Environment]:
     """Set the product up in a folder, on a store, and run it."""
     project, home = folder / "project", folder / "home"
     for place in (project / ".claude/ui/config", home, folder / "history"):
@@ -177,7 +177,7 @@ def world(folder: Path, database: str, seed: int) -> Iterator[World]:
             name: Server(words, project, variables, own_ports, folder / f"{name}.log")
             for name, (words, own_ports) in commands.items()
         }
-        running = World(folder, servers, random.Random(seed))
+        running = Environment(folder, servers, random.Random(seed))
         stack.callback(_end, running)
         for server in servers.values():
             server.start()
@@ -205,7 +205,7 @@ def _configure(project: Path, address: str, store: str) -> None:
     (project / "nlui.yaml").write_text(json.dumps(gateway))
 
 
-def _sign_in(running: World, project: Path, variables: dict[str, str], ports: dict[str, int]) -> None:
+def _sign_in(running: Environment, project: Path, variables: dict[str, str], ports: dict[str, int]) -> None:
     """Sign a browser in to each listener by the links that `ui-mcp open` shows."""
     shown = in_terminal([command("ui-mcp"), "open", "--no-browser"], project, variables)
     codes = dict(re.findall(r"http://127\.0\.0\.1:(\d+)/#code=([A-Za-z0-9-]+)", shown))
@@ -214,10 +214,10 @@ def _sign_in(running: World, project: Path, variables: dict[str, str], ports: di
         browser = Person(ports[name])
         browser.enter(codes[str(ports[name])])
         credentials[name] = browser.credential
-    (running.folder / "world.json").write_text(json.dumps({**ports, "credentials": credentials}))
+    (running.folder / "product.json").write_text(json.dumps({**ports, "credentials": credentials}))
 
 
-def _end(running: World) -> None:
+def _end(running: Environment) -> None:
     for client in running.clients.values():
         if client.poll() is None:
             client.kill()
@@ -243,7 +243,7 @@ def main() -> int:
     for database in options.databases:
         with tempfile.TemporaryDirectory() as temporary:
             folder = (options.keep or Path(temporary)).resolve() / database
-            with world(folder, database, options.seed) as running:
+            with environment(folder, database, options.seed) as running:
                 running.run(options.kills)
                 running.drain()
                 running.wait_answered()

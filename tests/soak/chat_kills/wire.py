@@ -18,7 +18,7 @@ class CutError(Exception):
 
 
 class NobodyThereError(CutError):
-    """Nobody listened: the request was not sent."""
+    """There was no listener: the request was not sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def test_every_setting_is_shown_with_its_meaning(file: Path) -> None:
     assert shown["session.root"]["choices"] == ["shared", "new"]
     assert shown["lua.hotload"] == {
         "key": "lua.hotload",
-        "about": "Reload changed files of apps.",
+        "about": "Reload an app's files when they change.",
         "kind": "switch",
         "choices": [],
         "default": True,

@@ -130,3 +130,14 @@ def test_a_file_that_does_not_load_names_app_and_line(
 @pytest.mark.covers("UI-ERR-2")
 def test_long_texts_of_a_worker_are_cut() -> None:
     assert len(read_problem({"id": "1", "kind": "timer", "message": "x" * 9000}).message) == 2000
+
+
+@pytest.mark.covers("UI-ERR-2")
+def test_a_viewdef_that_is_written_but_not_loaded_yet_is_not_reported(kept: Kept) -> None:
+    kept.problems = Problems("1", kept.events, kept.pages, will_load=lambda file: file == "viewdefs/Late.DEFAULT.html")
+
+    for name in ("Late", "Never"):
+        file = f"viewdefs/{name}.DEFAULT.html"
+        kept.problems.add(Problem(f"viewdef {name}", "viewdef", f"No viewdef for {name}", file=file))
+
+    assert kept.shown() == ["No viewdef for Never"]

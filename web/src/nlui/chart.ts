@@ -46,10 +46,10 @@ function attributesOf({ type, label, x, series, unit }: ChartOptions): Record<st
 }
 
 /** The values that a chart can draw; what is nested is left out. */
-export function pointsOf(rows: readonly Row[]): { readonly names: readonly string[]; readonly rows: readonly (readonly Cell[])[] } {
+export function pointsOf(rows: readonly Row[]): { readonly names: readonly string[]; readonly columns: readonly (readonly Cell[])[] } {
   const shown = rows.slice(0, POINTS);
   const names = [...new Set(shown.flatMap((row) => Object.keys(row).filter((name) => isCell(row[name]))))];
-  return { names, rows: shown.map((row) => names.map((name) => (isCell(row[name]) ? row[name] : null))) };
+  return { names, columns: names.map((name) => shown.map((row) => (isCell(row[name]) ? row[name] : null))) };
 }
 
 function isCell(value: unknown): value is Cell {

@@ -5,7 +5,7 @@ const rows = [{ month: "Jan", food: 3, tags: ["a"] }, { month: "Feb", food: 5, t
 
 test("only rows with numbers are drawn, and nothing nested", () => {
   expect([isChartable(rows), isChartable([{ a: "x" }, { a: "y" }]), isChartable([{ a: 1 }])]).toEqual([true, false, false]);
-  expect(pointsOf(rows)).toEqual({ names: ["month", "food", "travel"], rows: [["Jan", 3, null], ["Feb", 5, null]] });
+  expect(pointsOf(rows)).toEqual({ names: ["month", "food", "travel"], columns: [["Jan", "Feb"], [3, 5], [null, null]] });
 });
 
 test("a chart has the type and names that were asked for, and bars instead of an unknown type", async () => {

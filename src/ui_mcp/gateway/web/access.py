@@ -11,9 +11,9 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ui_mcp.chat.attachments import MAX_UPLOAD
 from ui_mcp.gateway.web.conversation_import import MAX_IMPORT
 from ui_mcp.webserver.auth import bearer
+from ui_mcp.webserver.person_app import MAX_UPLOAD
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     DRIVEN_BROWSER,

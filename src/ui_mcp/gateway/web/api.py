@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from ui_mcp.agent.conversation import Conversation
 from ui_mcp.agent.journal import AgentSummary
 from ui_mcp.agent.tools import Selection
-from ui_mcp.chat.attachment_http import AttachmentApi
+from ui_mcp.chat.composer_http import AttachmentApi
 from ui_mcp.errors import DeniedError, InvalidArgumentsError, NotFoundError
 from ui_mcp.gateway.web.conversations import shown_messages
 from ui_mcp.gateway.web.streams import ChatSessions

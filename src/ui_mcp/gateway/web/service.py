@@ -21,10 +21,10 @@ from ui_mcp.agent.loop import Loop, LoopSettings
 from ui_mcp.agent.models import model_settings
 from ui_mcp.agent.sampler import Deltas
 from ui_mcp.agent.tools import Selected, selection_of
-from ui_mcp.chat.attachment_http import AttachmentApi
 from ui_mcp.chat.attachments import AttachmentStore
+from ui_mcp.chat.composer_http import AttachmentApi, PromptApi
 from ui_mcp.chat.identity import POST_ASSISTANT, AccessTokens, Authenticator, principal
-from ui_mcp.chat.prompts import PromptApi, PromptLibrary
+from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.chat.service import Chat, open_chat
 from ui_mcp.chat.tools import ChatTools, chat_context
 from ui_mcp.errors import InvalidArgumentsError

@@ -6,16 +6,16 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ui_mcp.chat.attachment_http import AttachmentApi
 from ui_mcp.chat.attachments import AttachmentStore
+from ui_mcp.chat.composer_http import AttachmentApi, PromptApi
 from ui_mcp.chat.http import PROMPTS, ChatBridge, failed
 from ui_mcp.chat.identity import POST_USER, AccessTokens, Principal, principal
-from ui_mcp.chat.message import ATTACHMENTS
-from ui_mcp.chat.prompts import PromptApi, PromptLibrary
+from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.errors import LifecycleError
 from ui_mcp.ui.http.session_cookies import session_from_cookie
 from ui_mcp.ui.server import UiServer
 from ui_mcp.webserver.auth import bearer
+from ui_mcp.webserver.person_app import ATTACHMENTS
 from ui_mcp.webserver.person_auth import is_person
 from ui_mcp.webserver.responses import answering
 
@@ -75,7 +75,7 @@ def person_chat_routes(host: UiServer, per_second: float) -> Sequence[Route]:
 
     bridge = ChatBridge(host.chats.current, caller, per_second, files=files_of(host))
     prompts = PromptLibrary(host.configured().workspace.prompts)
-    # The listener lets nobody but the person reach these.
+    # The listener lets only the person reach these.
     return [
         *bridge.routes(),
         *AttachmentApi(files_of(host)).routes(ATTACHMENTS),

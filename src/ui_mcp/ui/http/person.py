@@ -7,8 +7,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ui_mcp.chat.attachments import MAX_UPLOAD
-from ui_mcp.chat.message import ATTACHMENTS
 from ui_mcp.config import Config
 from ui_mcp.errors import LifecycleError
 from ui_mcp.jsontypes import JsonObject
@@ -18,6 +16,8 @@ from ui_mcp.ui.server import UiServer
 from ui_mcp.ui.themes import chosen_theme
 from ui_mcp.version import bundled_version
 from ui_mcp.webserver.person_app import (
+    ATTACHMENTS,
+    MAX_UPLOAD,
     PAGES,
     PERSON_FOLDER,
     HtmlRoute,

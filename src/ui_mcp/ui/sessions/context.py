@@ -30,6 +30,8 @@ class SessionContext:
     """Whether the compute times of variables are always measured."""
     unknown_names: Callable[[str], list[JsonObject]] = lambda _key: []
     """Returns the tags, attributes and icons of a viewdef that do not exist; reads its file."""
+    will_load: Callable[[str], bool] = lambda _file: False
+    """Whether a file below the base directory exists, so that it is loaded as soon as its change is noticed."""
     note: Callable[[str, str], None] = lambda _kind, _text: None
     """Receives a worker's note that concerns the server: `themes`, `subscribed`, `refused`."""
     state: StateDatabase | None = None

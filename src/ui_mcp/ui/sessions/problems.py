@@ -78,8 +78,11 @@ class Blank:
 class Problems:
     """Keeps the problems of one session until they are resolved or dismissed."""
 
-    def __init__(self, vended: str, events: EventQueue, pages: Pages) -> None:
+    def __init__(
+        self, vended: str, events: EventQueue, pages: Pages, will_load: Callable[[str], bool] = lambda _file: False
+    ) -> None:
         self._vended = vended
+        self._will_load = will_load
         self._events = events
         self._pages = pages
         self._found: dict[str, Problem] = {}
@@ -99,6 +102,8 @@ class Problems:
 
     def add(self, problem: Problem) -> None:
         """Show a problem and tell the agent, once."""
+        if problem.kind == "viewdef" and problem.file and self._will_load(problem.file):
+            return  # an app was opened in the moment between the writing of its files and their loading
         if self.show(problem) and (problem.id, problem.message) not in self._told:
             self._told.add((problem.id, problem.message))
             facts = problem.as_json()

@@ -340,6 +340,7 @@ class SessionRegistry:
             look=self._look,
             fork=self._fork,
             unknown_names=self.viewdefs.unknown_names,
+            will_load=lambda file: self._config.lua.hotload and (self._workspace.base / file).is_file(),
         )
         self._reloader = HotReloader(self._workspace, self._saved)
         self.viewdefs.load()

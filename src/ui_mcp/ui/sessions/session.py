@@ -50,7 +50,7 @@ class Session:
         self.secret = self._record.kept.secret or token_hex(16)
         self.events = EventQueue(self._queue_changed)
         self.pages = Pages(self._accept, context.pages_changed)
-        self.problems = Problems(vended, self.events, self.pages)
+        self.problems = Problems(vended, self.events, self.pages, context.will_load)
         self.loading = LoadErrors(vended, self.events, self.pages, self.problems)
         self.progress = AgentProgress()
         self._unseen = UnseenNotices(self.pages)

@@ -138,7 +138,7 @@ function uneven(numbers: readonly number[]): boolean {
   return numbers.some((value, at) => at > 1 && Math.abs(value - 2 * (numbers[at - 1] ?? 0) + (numbers[at - 2] ?? 0)) > 1e-9 * Math.abs(value));
 }
 
-/** A number on the axis of places; four digits are mostly a year, which nobody groups. */
+/** A number on the axis of places; four digits are mostly a year, which is written without a separator. */
 function axisNumber(value: number): string {
   return value.toLocaleString(undefined, { maximumFractionDigits: 10, useGrouping: Math.abs(value) >= 10_000 });
 }

@@ -9,7 +9,7 @@ public final class PersonField<N> {
     public interface Fields<N> {
         String text(N field);
 
-        /** Return whether the text must not be told. */
+        /** Return whether the text must not be reported. */
         boolean secret(N field);
 
         List<String> chain(N field);

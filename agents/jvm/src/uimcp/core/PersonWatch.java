@@ -21,7 +21,7 @@ public final class PersonWatch {
     /** After so long the first effect of an event shows, after so long all of it. */
     private static final long SHOWN_MILLIS = 60;
     private static final long SETTLED_MILLIS = 400;
-    /** How old the last reading may become while nobody does anything: programs change their UI by themselves. */
+    /** How old the last reading may become while the person does nothing: programs change their UI by themselves. */
     private static final long AGE_MILLIS = 500;
     private static final long LIMIT_MILLIS = 5000;
 

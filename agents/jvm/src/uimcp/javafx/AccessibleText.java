@@ -35,7 +35,7 @@ import uimcp.core.RecordFields;
 final class AccessibleText {
     private static final Set<String> STATES = Set.of("focused", "pressed", "selected", "disabled", "expanded", "armed");
 
-    /** Style classes that charts give to what nobody operates. */
+    /** Style classes that charts give to parts that cannot be operated. */
     private static final Set<String> GRID = Set.of("chart-alternative-column-fill", "chart-alternative-row-fill", "chart-vertical-grid-lines",
             "chart-horizontal-grid-lines", "chart-vertical-zero-line", "chart-horizontal-zero-line", "axis-tick-mark", "axis-minor-tick-mark");
 

@@ -1,4 +1,4 @@
-"""HTTP API of attached files: the person uploads them, pages download them as data, never as a page."""
+"""HTTP API of the composer: attached files, downloaded as data and never as a page, and the prompt library."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ui_mcp.chat.attachments import MAX_BYTES, MAX_FILES, Attachment, AttachmentStore, safe_name, with_references
+from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.errors import InvalidArgumentsError
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.webserver.responses import answering, text_of
+from ui_mcp.webserver.responses import answering, body_of, text_of
 
+MAX_TEXT = 50_000
+"""Characters of a prompt."""
+NAME_CHARS = 60
 _SANDBOX = "default-src 'none'; sandbox"
 
 
@@ -58,3 +62,33 @@ class AttachmentApi:
             await self._store.keep(one.digest)
         text = text_of(body, *names) if not attached or body.get(names[0]) else ""
         return with_references(text, attached)
+
+
+class PromptApi:
+    """HTTP API of the library; who may use it is decided in front of its routes."""
+
+    def __init__(self, library: PromptLibrary) -> None:
+        self._library = library
+
+    def routes(self, path: str) -> Sequence[Route]:
+        return [
+            Route(path, answering(self.list), methods=["GET"]),
+            Route(f"{path}/{{name}}", answering(self.put), methods=["PUT"]),
+            Route(f"{path}/{{name}}", answering(self.remove), methods=["DELETE"]),
+        ]
+
+    async def list(self, request: Request) -> Response:
+        prompts = await self._library.prompts()
+        return JSONResponse([{"name": name, "text": prompts[name]} for name in sorted(prompts, key=str.casefold)])
+
+    async def put(self, request: Request) -> Response:
+        name = " ".join(request.path_params["name"].split())
+        text = text_of(await body_of(request), "text")
+        if not 0 < len(name) <= NAME_CHARS or len(text) > MAX_TEXT:
+            raise InvalidArgumentsError(f"A name has 1 to {NAME_CHARS} characters, a prompt at most {MAX_TEXT:,}")
+        await self._library.put(name, text)
+        return JSONResponse({"name": name, "text": text})
+
+    async def remove(self, request: Request) -> Response:
+        await self._library.remove(request.path_params["name"])
+        return JSONResponse({"ok": True})
