@@ -12,7 +12,9 @@ import pytest
 
 from introspection.demos import PATIENCE, Demo, failure, page_demo
 from ui_mcp.introspection.arguments import Selector
+from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
+from ui_mcp.introspection.contract import Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import until
 
@@ -280,3 +282,35 @@ async def test_a_finished_download_is_reported_with_its_place(browser: Demo, tmp
     saved = re.fullmatch(r"download: a\.txt saved as (.*)", problems[0])
     assert saved is not None
     assert Path(saved[1]).read_text() == "hi"
+
+
+@pytest.mark.covers("IN-66")
+@pytest.mark.parametrize("css", ["[role=columnheader]", "[role=gridcell]", "[role=treeitem]"])
+async def test_headers_cells_and_tree_items_are_labelled_in_an_annotated_picture(
+    browser: Demo, tmp_path: Path, css: str
+) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<div role=grid><div role=row><b role=columnheader>Name</b></div>
+        <div role=row><b role=gridcell>Ann</b></div></div><div role=tree><p role=treeitem>Leaf</p></div>""",
+    )
+    ref = Ref(await browser.uid(css))
+
+    plain, drawn = [await browser.target.screenshot(ScreenshotRequest(ref=ref, annotate=on)) for on in (False, True)]
+
+    assert plain != drawn
+
+
+@pytest.mark.parametrize("button", ["right", "secondary"])
+async def test_the_right_button_has_two_names(browser: Demo, tmp_path: Path, button: str) -> None:
+    await show(
+        browser,
+        tmp_path,
+        """<p id=out></p><button id=b oncontextmenu="out.textContent = 'menu'; return false">B</button>""",
+    )
+
+    outcome = await browser.do({"type": "click", "target": await browser.uid("#b"), "button": button})
+
+    assert outcome.error is None
+    assert (await browser.one("#out")).record["l"] == "menu"
