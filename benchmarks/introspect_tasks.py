@@ -1,6 +1,7 @@
-"""Forty tasks of MiniWoB++ with our tools, with playwright-mcp and with agent-browser, each by the same oracle.
+"""Forty tasks of MiniWoB++ with our tools, playwright-mcp and agent-browser, each by the same oracle.
 
 An oracle starts the task, reads what the tool shows, and acts; several actions are one call where a tool allows it.
+agent-browser is run twice: by its own MCP server, and by its command line with `batch`.
 Tokens are characters / 4 of arguments and answers. Bars: at most 0.6 of the calls and of the tokens of either.
 """
 
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from claims import claim
 from introspect_pages import CHROMIUM, Server, ours, peers
-from task_drivers import AgentBrowser, Driver, Node, Ours, Playwright, Step
+from task_drivers import AgentBrowser, AgentBrowserMcp, Driver, Node, Ours, Playwright, Step
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -183,7 +184,8 @@ def main() -> None:
         drivers: dict[str, Driver] = {
             "ours": Ours(ours(folder, site.url("click-test", 0))),
             "playwright-mcp": Playwright(Server([str(peers() / "playwright-mcp"), *options], folder)),
-            "agent-browser": AgentBrowser(folder),
+            "agent-browser mcp": AgentBrowserMcp(folder),
+            "agent-browser batch": AgentBrowser(folder),
         }
         found: dict[str, dict[str, tuple[bool, int, int]]] = {}
         for task in names:

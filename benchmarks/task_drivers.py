@@ -1,4 +1,4 @@
-"""Three tools that operate pages, driven alike: ours, playwright-mcp and agent-browser; each counts what it costs."""
+"""Tools that operate pages, driven alike: ours, playwright-mcp, agent-browser in two ways; each counts its costs."""
 
 import json
 import os
@@ -176,6 +176,68 @@ class Playwright:
         return text
 
 
+AGENT_BROWSER = PEERS / "node_modules/.bin/agent-browser"
+
+
+def agent_browser_settings(folder: Path, session: str) -> dict[str, str]:
+    """Return the variables that give agent-browser our Chromium and a session of its own."""
+    return {
+        "AGENT_BROWSER_EXECUTABLE_PATH": CHROMIUM,
+        "AGENT_BROWSER_ARGS": "--no-sandbox",
+        "AGENT_BROWSER_SESSION": f"{session}-{os.getpid()}",
+        "HOME": str(folder),
+    }
+
+
+@dataclass(slots=True)
+class AgentBrowserMcp:
+    """agent-browser's own MCP server: a tool per command, none for several."""
+
+    folder: Path
+    calls: int = 0
+    characters: int = 0
+    server: Server = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = [f"{name}={value}" for name, value in agent_browser_settings(self.folder, "mcp").items()]
+        self.server = Server(["env", *settings, str(AGENT_BROWSER), "mcp"], self.folder)
+
+    def open(self, url: str) -> None:
+        self._call("open", url=url)
+        self.calls = self.characters = 0
+
+    def start(self) -> list[Node]:
+        self._call("click", selector=START)
+        return self._look()
+
+    def act(self, *steps: Step, look: bool = False) -> list[Node]:
+        for kind, node, text in steps:
+            if kind == "click":
+                self._call("click", selector=f"@{node.ref}")
+            elif kind == "fill":
+                self._call("fill", selector=f"@{node.ref}", text=text)
+            else:
+                values = [given for _, at, given in steps if at is node]
+                if text == values[0]:
+                    self._call("select", selector=f"@{node.ref}", values=values)
+        return self._look() if look else []
+
+    def close(self) -> None:
+        self._call("close")
+        self.server.close()
+
+    def _look(self) -> list[Node]:
+        return tree(self._call("snapshot", interactive=False))  # else without the texts
+
+    def _call(self, command: str, **arguments: Any) -> str:
+        asked = {"name": f"agent_browser_{command}", "arguments": arguments}
+        text = said(self.server.request("tools/call", asked))
+        self.calls += 1
+        self.characters += len(json.dumps(arguments)) + len(text)
+        keep("agent-browser-mcp", json.dumps({"name": command, **arguments}), text)
+        return text
+
+
 @dataclass(slots=True)
 class AgentBrowser:
     """agent-browser: a command line; several commands are one call of `batch`."""
@@ -186,12 +248,7 @@ class AgentBrowser:
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        own = {
-            "AGENT_BROWSER_EXECUTABLE_PATH": CHROMIUM,
-            "AGENT_BROWSER_ARGS": "--no-sandbox",
-            "HOME": str(self.folder),
-        }
-        self.environment = {**os.environ, **own, "AGENT_BROWSER_SESSION": f"tasks-{os.getpid()}"}
+        self.environment = {**os.environ, **agent_browser_settings(self.folder, "batch")}
 
     def open(self, url: str) -> None:
         self._run("open", url)
@@ -213,7 +270,7 @@ class AgentBrowser:
         self._run("close")
 
     def _run(self, *words: str) -> str:
-        command = [str(PEERS / "node_modules/.bin/agent-browser"), *words]
+        command = [str(AGENT_BROWSER), *words]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
         self.calls += 1
         self.characters += len(" ".join(words)) + len(done.stdout)
