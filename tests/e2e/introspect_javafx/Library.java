@@ -11,6 +11,7 @@ import javafx.scene.chart.LineChart;
 import javafx.scene.chart.NumberAxis;
 import javafx.scene.control.Button;
 import javafx.scene.control.ComboBox;
+import javafx.scene.control.ContentDisplay;
 import javafx.scene.control.Control;
 import javafx.scene.control.IndexedCell;
 import javafx.scene.control.Label;
@@ -21,6 +22,7 @@ import javafx.scene.control.TableView;
 import javafx.scene.control.TitledPane;
 import javafx.scene.control.Tooltip;
 import javafx.scene.layout.HBox;
+import javafx.scene.layout.Region;
 import javafx.scene.layout.VBox;
 import javafx.stage.Stage;
 
@@ -48,13 +50,18 @@ public class Library extends Application {
         stage.show();
     }
 
-    /** A switch that is a label, not a toggle button. */
+    /** A switch that is a label, not a toggle button; it listens at its thumb only, which lies right of the text. */
     public static final class Switch extends Label {
         private final BooleanProperty selected = new SimpleBooleanProperty();
 
         public Switch(String text) {
             super(text);
-            setOnMousePressed(pressed -> selected.set(!selected.get()));
+            Region thumb = new Region();
+            thumb.setMinSize(16, 16);
+            thumb.getStyleClass().add("thumb-area");
+            thumb.setOnMouseReleased(released -> selected.set(!selected.get()));
+            setGraphic(thumb);
+            setContentDisplay(ContentDisplay.RIGHT);
         }
 
         public BooleanProperty selectedProperty() {

@@ -232,18 +232,25 @@ final class Actions {
         Node inside = given instanceof IndexedCell ? given.lookup(".check-box") : null;
         Node node = inside == null ? given : inside;
         boolean wanted = action.flag("checked");
-        Boolean on = node instanceof CheckBox ? (Boolean) ((CheckBox) node).isSelected()
-                : node instanceof ToggleButton ? (Boolean) ((ToggleButton) node).isSelected() : LibraryControls.selected(node);
-        if (on == null) {
+        if (checked(node) == null) {
             throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The node cannot be checked");
         }
-        boolean now = on;
-        HitPoint point = Actionability.hitPoint(refs, node, action.flag("force"));
+        HitPoint point = Actionability.hitPoint(refs, LibraryControls.clickedPart(node), action.flag("force"));
+        // A box with three states needs two clicks from off to on.
+        int clicks = node instanceof CheckBox && ((CheckBox) node).isAllowIndeterminate() ? 2 : 1;
         return work(() -> {
-            if (now != wanted) {
+            for (int left = clicks; left > 0 && checked(node) != wanted; left--) {
                 MouseInput.click(point, MouseButton.PRIMARY, 1, List.of());
             }
+            if (checked(node) != wanted) {
+                throw AgentException.actionFailed("NOT_RECEIVED", "The node was clicked and is as it was");
+            }
         });
+    }
+
+    private static Boolean checked(Node node) {
+        return node instanceof CheckBox ? (Boolean) ((CheckBox) node).isSelected()
+                : node instanceof ToggleButton ? (Boolean) ((ToggleButton) node).isSelected() : LibraryControls.selected(node);
     }
 
     private Callable<Void> expand(boolean open) throws AgentException {

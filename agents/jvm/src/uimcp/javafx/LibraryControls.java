@@ -67,6 +67,12 @@ final class LibraryControls {
         return found == null ? null : ((ObservableBooleanValue) PublicMethods.call(found, node)).get();
     }
 
+    /** Return the part of a control that is clicked: switches listen at their thumb, not at their label. */
+    static Node clickedPart(Node node) {
+        Node thumb = KNOWN.get(node.getClass()).selected == null ? null : node.lookup(".thumb-area");
+        return thumb == null ? node : thumb;
+    }
+
     /** Return the value as text, or null if the control has none of these. */
     static String value(Node node) {
         LibraryControls known = KNOWN.get(node.getClass());

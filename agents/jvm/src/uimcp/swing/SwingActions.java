@@ -269,10 +269,14 @@ final class SwingActions {
             throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The component cannot be checked");
         }
         SwingActionability.Spot spot = SwingActionability.spot(refs, target, action.flag("force"));
-        boolean needed = ((AbstractButton) component).isSelected() != action.flag("checked");
+        AbstractButton button = (AbstractButton) component;
+        boolean wanted = action.flag("checked");
         return work(() -> {
-            if (needed) {
+            if (button.isSelected() != wanted) {
                 SwingInput.click(spot, MouseEvent.BUTTON1, 1, 0);
+            }
+            if (button.isSelected() != wanted) {
+                throw AgentException.actionFailed("NOT_RECEIVED", "The component was clicked and is as it was");
             }
         });
     }
