@@ -75,6 +75,7 @@ async def test_a_page_that_does_not_exist_and_one_that_is_open_already(
     await look.at(page, "not-found")
     await page.goto(f"{product.running.url}/app/nothing")
     await expect(page.get_by_text("nothing").first).to_be_visible()
+    await expect(page.locator(".shell-tile").first).to_be_visible()  # its entry is waited for from here on
     await look.at(page, "no-such-app")
     await page.goto(f"{product.running.url}/?conserve=true")
     await expect(page.locator(".shell-tile").first).to_be_visible()
