@@ -10,7 +10,7 @@ const form = (id: string, title: string): Question => ({
   source: "mcp",
   agent: "shop",
   title,
-  body: { fields: [{ name: "size", label: "Size", kind: "text", required: false, help: "" }] },
+  body: { fields: [{ name: "size", label: "Size", kind: "text", options: [], required: false, other: false, help: "" }] },
   status: "pending",
   answer: null,
   decided_by: null,
