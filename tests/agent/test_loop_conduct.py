@@ -55,11 +55,16 @@ async def together(environment: Environment, args: NoArgs, call: Call) -> str:
 
 @asynccontextmanager
 async def talking(
-    model: Recorded, environment: Environment, *, handlers: Sequence[Handler] = (), pace: PollSettings = PollSettings()
+    model: Recorded,
+    environment: Environment,
+    *,
+    handlers: Sequence[Handler] = (),
+    pace: PollSettings = PollSettings(),
+    system: Callable[[], str] = lambda: "Be kind.",
 ) -> AsyncIterator[Conversation]:
     def make_loop(writer: JournalWriter, deltas: Deltas) -> Loop:
         tools = FunctionToolset(environment, [post, gated, quick, together])
-        return Loop(model, tools, writer, LoopSettings(system=lambda: "Be kind."), deltas, handlers=handlers)
+        return Loop(model, tools, writer, LoopSettings(system=system), deltas, handlers=handlers)
 
     environment.conversation = talk = Conversation("c", MemoryJournal(), environment, make_loop, pace)
     with anyio.fail_after(120):
@@ -269,3 +274,14 @@ async def test_a_model_that_insists_on_plain_text_is_quoted() -> None:
     (notice,) = [item for item in talk.journal.timeline.state.items if item["kind"] == "notice"]
     assert notice["text"].endswith("It had written: It is 42.")
     assert len(model.requests) == 2
+
+
+@pytest.mark.covers("R-CO-10")
+async def test_instructions_of_servers_that_connect_later_reach_the_model() -> None:
+    model = Recorded({"when": {"user": "."}, "emit": [{"call": "quick"}]}, YIELD)
+    environment, connected = Environment(), iter(["none yet", "pets: 3 tools", "pets: 4 tools"])
+    async with talking(model, environment, system=lambda: next(connected)) as talk:
+        environment.say("hello")
+        await until(lambda: ends(talk) == 1)
+
+    assert [request.system for request in model.requests] == ["none yet", "pets: 3 tools"]

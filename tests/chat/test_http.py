@@ -231,6 +231,17 @@ async def test_only_people_and_their_tokens_stop_an_agent(tmp_path: Path) -> Non
     assert request == AgentRequest("resume", 0)
 
 
+@pytest.mark.covers("R-AU-4")
+async def test_an_observer_who_posts_learns_what_a_person_would_need(tmp_path: Path) -> None:
+    async with served(tmp_path) as (chat, url):
+        token = await AccessTokens(chat.store).create("o", ROLES["observer"])
+        async with httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}) as program:
+            refused = await program.post("/chat/messages", json={"content": "x"})
+
+    assert refused.status_code == 403
+    assert "o may not do this: scope chat.post.user is missing" in refused.text
+
+
 @pytest.mark.covers("CHAT-FILE-4")
 async def test_a_person_sends_files_and_agents_and_observers_reach_none(tmp_path: Path) -> None:
     async with served(tmp_path) as (chat, url), await person_at(url) as person:

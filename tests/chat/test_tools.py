@@ -132,6 +132,12 @@ async def test_a_batch_is_posted_together_and_once(sides: Sides) -> None:
         ("chat_read_since", {"after_id": "ten"}, "invalid_cursor"),
         ("chat_read_since", {"limit": 0}, "invalid_argument"),
         ("chat_read_since", {"limit": "many"}, "invalid_argument"),
+        ("chat_read_since", {"limit": "5"}, "invalid_argument"),
+        ("chat_read_since", {"limit": True}, "invalid_argument"),
+        ("chat_read_since", {"limit": 1.5}, "invalid_argument"),
+        ("chat_wait_since", {"limit": "5"}, "invalid_argument"),
+        ("chat_read_and_advance", {"limit": True}, "invalid_argument"),
+        ("chat_read_and_advance", {"limit": "5"}, "invalid_argument"),
         ("chat_read_since", {"subscriber": "human"}, "forbidden"),
     ],
 )

@@ -1,25 +1,31 @@
 """`ui-mcp agent` as a process: a person writes, it answers, and kill -9 changes nothing."""
 
 import json
+import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 import pytest
 
-from agreeing import agree_to_gateway
+from agreeing import agree_to_file, agree_to_gateway
+from chat.conftest import postgres_server, postgres_url  # noqa: F401 - fixtures
 from integration.test_nlui_attachments import PNG, configured, vendor
+from ui_mcp.agent.history import LOST, NOTICE
 from ui_mcp.agent.journal_store import JournalStore
 from ui_mcp.agent.timeline import StoredEvent, replay
+from ui_mcp.app import agent_runner
 from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.identity import principal
 from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Chat, ReadRequest, open_chat
+from ui_mcp.mcp_client.transport import Command
 from ui_mcp.workspace import Workspace
 
 SCRIPT = """
@@ -35,10 +41,12 @@ HUMAN = principal("human", "human")
 
 
 @contextmanager
-def agent(folder: Path, conversation: str = "default") -> Iterator[subprocess.Popen[bytes]]:
+def agent(
+    folder: Path, conversation: str = "default", *options: str, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     agree_to_gateway(folder / "nlui.yaml")
-    command = [sys.executable, "-m", "ui_mcp", "agent", "--conversation", conversation]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:
+    command = [sys.executable, "-m", "ui_mcp", "agent", "--conversation", conversation, *options]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, env=os.environ | environment) as process:
         assert process.stdout is not None
         assert b"serves conversation" in process.stdout.readline()
         try:
@@ -107,8 +115,7 @@ async def test_a_message_is_answered_through_the_persons_own_chat_server(folder:
 @pytest.mark.parametrize("posting", ["by tool", "by text"])
 async def test_an_agent_of_another_conversation_answers_there(folder: Path, posting: str) -> None:
     if posting == "by text":
-        (folder / ".claude/ui/config").mkdir(parents=True)
-        (folder / ".claude/ui/config/config.toml").write_text('[loop]\ntext_policy = "implicit_post"\n')
+        configure(folder, '[loop]\ntext_policy = "implicit_post"\n')
         (folder / "nlui.yaml").write_text(
             "data_dir: ./data\nllm: {provider: scripted, script: [{emit: [{say: 're: {{user}}'}]}]}\n"
         )
@@ -124,6 +131,127 @@ async def test_an_agent_of_another_conversation_answers_there(folder: Path, post
         ("assistant", "re: hello"),
     ]
     assert not elsewhere.messages
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-12")
+@pytest.mark.parametrize("lost", ["deleted", "of no length"])
+async def test_an_agent_that_lost_its_journal_answers_nothing_again_unless_told_to(folder: Path, lost: str) -> None:
+    async with open_chat(store_url(folder)) as chat:
+        await say(chat, "one")
+        with agent(folder):
+            await until_quiet(folder, 1)
+        lose_journal(folder, lost)
+        await say(chat, "two")
+        with agent(folder):
+            events = await until_quiet(folder, 1)
+        careful = await answers(chat)
+        lose_journal(folder, lost)
+        with agent(folder, "default", "--from-start"):
+            await until_quiet(folder, 2)
+        repeated = await answers(chat)
+
+    assert [event.data["text"] for event in events if event.type == "notice"] == [NOTICE]
+    assert careful == ["re: one", "re: two"]
+    assert len(repeated) > len(careful)
+
+
+def lose_journal(folder: Path, how: str) -> None:
+    for part in Workspace.at(".claude/ui", cwd=folder).state_dir.glob("agent.db*"):
+        part.unlink()
+    if how == "of no length":
+        (Workspace.at(".claude/ui", cwd=folder).state_dir / "agent.db").touch()
+
+
+async def answers(chat: Chat) -> list[str]:
+    page = await chat.read(HUMAN, ReadRequest(authors=["assistant"]))
+    return [message.content for message in page.messages]
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-12")
+async def test_an_agent_whose_chat_was_deleted_says_so_and_answers_in_the_new_one(folder: Path) -> None:
+    async with open_chat(store_url(folder)) as chat:
+        await say(chat, "in the old chat")
+        with agent(folder):
+            await until_quiet(folder, 1)
+    for part in ("runtime.db", "runtime.db-wal", "runtime.db-shm"):
+        (Workspace.at(".claude/ui", cwd=folder).state_dir / part).unlink(missing_ok=True)
+    async with open_chat(store_url(folder)) as chat:
+        with agent(folder):
+            await say(chat, "in the new chat")
+            events = await until_quiet(folder, 2)
+        found = await answers(chat)
+
+    assert [event.data["text"] for event in events if event.type == "notice"] == [LOST]
+    assert found == ["re: in the new chat"]
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-1")
+async def test_an_agent_reaches_a_database_that_only_the_environment_names(
+    folder: Path,
+    postgres_url: Callable[[], str],  # noqa: F811 - the fixture
+) -> None:
+    """Its child process reads the chat, and PGPASSWORD, PGHOST and the rest are known to the environment alone."""
+    url = urlsplit(postgres_url())
+    environment = {"PGHOST": parse_qs(url.query)["host"][0], "PGUSER": "chat", "PGDATABASE": url.path[1:]}
+    configure(folder, '[storage]\nurl = "postgresql://"\n')
+    agree_to_file(folder / ".claude/ui/config/config.toml")
+    async with open_chat(url.geturl()) as chat:
+        await say(chat, "hello")
+        with agent(folder, **environment), anyio.fail_after(20):
+            while not await answers(chat):
+                await anyio.sleep(0.2)
+        assert await answers(chat) == ["re: hello"]
+
+
+@pytest.mark.parametrize("secrets", [(), ("MODEL_KEY",)])
+def test_the_child_that_reads_the_chat_gets_the_environment_without_keys_of_models(
+    secrets: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Command] = []
+    monkeypatch.setenv("MODEL_KEY", "k")
+    monkeypatch.setenv("PGSSLROOTCERT", "/certificate")
+
+    def connect(command: Command, _: object) -> AbstractAsyncContextManager[None]:
+        started.append(command)
+        return nullcontext()
+
+    monkeypatch.setattr(agent_runner, "connect", connect)
+
+    async def start() -> None:
+        async with agent_runner.inbox_opener("base", secrets)(lambda _: None):
+            pass
+
+    anyio.run(start)
+
+    assert started[0].env["PGSSLROOTCERT"] == "/certificate"
+    assert ("MODEL_KEY" in started[0].env) is not bool(secrets)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("R-LO-5")
+async def test_limits_of_a_turn_are_settings(folder: Path) -> None:
+    configure(folder, "[loop]\nmax_samplings = 2\n\n[orchestrator]\nmax_batch = 1\n")
+    (folder / "nlui.yaml").write_text(
+        "data_dir: ./data\nllm:\n  provider: scripted\n"
+        "  script: [{emit: [{call: chat_assistant_post, args: {content: again}}]}]\n"
+    )
+    async with open_chat(store_url(folder)) as chat:
+        await say(chat, "one")
+        await say(chat, "two")
+        with agent(folder):
+            events = await until_quiet(folder, 2)
+        found = await answers(chat)
+
+    assert found == ["again"] * 2
+    assert events[1].type != "user_text"  # the second message was not part of the first batch
+
+
+def configure(folder: Path, text: str) -> None:
+    (folder / ".claude/ui/config").mkdir(parents=True, exist_ok=True)
+    (folder / ".claude/ui/config/config.toml").write_text(text)
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ class Orchestrator:
         waiting: Callable[[], object] = lambda: None,
         begin: Callable[[JournalWriter], Awaitable[object]] | None = None,
     ) -> None:
-        """Prepare to serve; `begin` is called for a journal without events, `waiting` while another process serves."""
+        """Prepare to serve; `begin` gets the journal before it is served, `waiting` is called while another serves."""
         self._agent = agent
         self._journal = journal
         self._inbox = inbox
@@ -117,7 +117,7 @@ class Orchestrator:
             await anyio.sleep(self._poll.renew_seconds)
         writer = JournalWriter(self._journal, self._agent, lease)
         await writer.open()
-        if self._begin is not None and not writer.events and writer.watermark is None:
+        if self._begin is not None:
             await self._begin(writer)
         self.journal = writer
         self._ready(writer)

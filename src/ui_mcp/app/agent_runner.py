@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from ui_mcp.agent.attached_files import AttachedFiles
 from ui_mcp.agent.handlers import UpstreamChanges
-from ui_mcp.agent.history import continue_after_answers
+from ui_mcp.agent.history import begin_journal
 from ui_mcp.agent.inbox import McpInbox, Open
 from ui_mcp.agent.journal_store import JournalStore, journal_place
 from ui_mcp.agent.journal_writer import JournalWriter
@@ -108,7 +108,7 @@ async def _agent(options: AgentOptions) -> int:
             poll=PollSettings(max_batch=config.orchestrator.max_batch),
             ready=lambda writer: _ready(writer, tasks, watch, options),
             waiting=lambda: _say(f"Another process serves conversation {options.conversation}; waiting until it ends"),
-            begin=None if options.from_start else partial(continue_after_answers, chat, options.conversation),
+            begin=partial(begin_journal, chat, options.conversation, from_start=options.from_start),
         )
         async with _closing(journal, model), anyio.create_task_group() as tasks:
             for work in (inbox.run, watch.run, live.run):

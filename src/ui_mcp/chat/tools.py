@@ -9,8 +9,8 @@ from ui_mcp.chat.message import DEFAULT_CONVERSATION, Author, Draft, id_text
 from ui_mcp.chat.service import Chat, ReadRequest
 from ui_mcp.config import Config
 from ui_mcp.errors import ChatError, InvalidArgumentsError, UnknownToolError
-from ui_mcp.fields import Limit
-from ui_mcp.jsontypes import JsonObject, dumps
+from ui_mcp.fields import Before, Limit
+from ui_mcp.jsontypes import Json, JsonObject, dumps
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.toolkit.functions import FunctionTool, FunctionToolset, tool
 from ui_mcp.toolkit.tool import Annotations, Call, Text, Tool, ToolResult, structured_result
@@ -128,12 +128,19 @@ async def _post(context: ChatContext, args: PostArgs, call: Call, author: Author
 WAIT_SECONDS = 30.0
 
 
+def _only_a_number(given: Json) -> Json:
+    # Elsewhere "5" is read as 5; how much is read is decided by what was written, never by a guess.
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int)):
+        raise ValueError("should be a whole number")
+    return given
+
+
 @dataclass(frozen=True, slots=True)
 class ReadArgs:
     """Where to read from."""
 
     after_id: Annotated[str | None, "The last_id you have."] = None
-    limit: Annotated[int | None, Limit(ge=1)] = None
+    limit: Annotated[int | None, Before(_only_a_number), Limit(ge=1)] = None
     authors: list[Author] | None = None
     conversation: str = DEFAULT_CONVERSATION
     subscriber: str | None = None
@@ -193,7 +200,7 @@ class AdvanceArgs:
     """What is finished, and how much to read."""
 
     ack: Annotated[str | None, "last_id of the answer that you have finished with; absent: read again."] = None
-    limit: Annotated[int | None, "Up to 1000.", Limit(ge=1)] = None
+    limit: Annotated[int | None, "Up to 1000.", Before(_only_a_number), Limit(ge=1)] = None
     authors: list[Author] | None = None
     conversation: Annotated[str, "Which inbox."] = DEFAULT_CONVERSATION
     subscriber: Annotated[str | None, "Read as another subscriber (administrators only)."] = None

@@ -220,6 +220,12 @@ def test_a_model_that_is_down_or_refuses_the_key_is_told_in_the_conversation(fol
             page = opened(url)
             say(page, "hello")
             expect(log(page).get_by_text("Incorrect API key provided")).to_be_visible()
+            told = log(page).get_by_role("alert")
+            what, way_out = told.inner_text().split("\n")
+            assert "401" in what
+            assert "llm.api_key" in way_out
+            quiet = "getComputedStyle(document.querySelector('.nlui-statusbar')).color"
+            assert told.evaluate("shown => getComputedStyle(shown).color") != page.evaluate(quiet)
 
             page.get_by_role("button", name="Change").click()
             page.get_by_role("button", name="Test the connection").click()
