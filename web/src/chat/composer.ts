@@ -30,6 +30,29 @@ export interface ComposerOptions {
   readonly changed?: () => void;
 }
 
+const MOST_PX = 220;
+
+/** Make a field as high as its text; one that is not displayed has no height to measure and keeps that of its rows. */
+function fit(field: HTMLTextAreaElement): void {
+  field.style.height = "";
+  if (field.scrollHeight > 0) {
+    const borders = field.offsetHeight - field.clientHeight;
+    field.style.height = `${Math.min(field.scrollHeight + borders, MOST_PX)}px`;
+  }
+}
+
+/** Call `changed` when the field gets another width, also when it is displayed after having been hidden. */
+function onWidth(field: HTMLElement, changed: () => void): void {
+  let width = 0;
+  new ResizeObserver(([entry]) => {
+    const now = entry?.contentRect.width ?? 0;
+    if (now !== width) {
+      width = now;
+      changed();
+    }
+  }).observe(field);
+}
+
 export function composer(send: (content: string) => void, { files, prompts, changed: told }: ComposerOptions = {}): Composer {
   let last = "";
   const form = element("form");
@@ -50,8 +73,7 @@ export function composer(send: (content: string) => void, { files, prompts, chan
   const canSend = (): boolean => (field.value.trim() !== "" || (attached?.count() ?? 0) > 0) && (attached?.isReady() ?? true);
   const draw = (): void => {
     button.disabled = !canSend();
-    field.style.height = "auto";
-    field.style.height = `${Math.min(field.scrollHeight, 220)}px`;
+    fit(field);
   };
   const menu = prompts
     ? promptMenu(prompts, field, (text) => {
@@ -77,6 +99,7 @@ export function composer(send: (content: string) => void, { files, prompts, chan
     field.focus();
   });
   field.addEventListener("input", changed);
+  onWidth(field, () => fit(field));
   field.addEventListener("keydown", (event) => {
     if (menu?.key(event)) {
       return;

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { composer, type Composer, type Files } from "../../src/chat/composer";
 import { element } from "../view/open_app";
 
@@ -74,4 +74,47 @@ test("files alone can be sent once they are uploaded", () => {
   changed();
   press("Enter");
   expect([sent, drafts]).toEqual([[""], 2]);
+});
+
+describe("the height of the field", () => {
+  let resized: ResizeObserverCallback;
+  let text = 0;
+  beforeEach(() => {
+    vi.stubGlobal("ResizeObserver", class {
+      constructor(callback: ResizeObserverCallback) {
+        resized = callback;
+      }
+      observe(): void {}
+    });
+    write = composer(() => undefined);
+    document.body.replaceChildren(write.element);
+    Object.defineProperty(field(), "scrollHeight", { get: () => text });
+    Object.defineProperty(field(), "offsetHeight", { get: () => 42 });
+    Object.defineProperty(field(), "clientHeight", { get: () => 40 });
+  });
+  afterEach(() => vi.unstubAllGlobals());
+  const widen = (width: number): void => resized([{ contentRect: { width } } as ResizeObserverEntry], {} as ResizeObserver);
+
+  test("is that of its text and its border, up to a limit", () => {
+    text = 60;
+    write.set("two\nlines");
+    expect(field().style.height).toBe("62px");
+    text = 900;
+    write.set("many lines");
+    expect(field().style.height).toBe("220px");
+  });
+
+  test("is not taken from a field that is not displayed, but once it is", () => {
+    text = 0;
+    write.set("draft");
+    expect(field().style.height).toBe("");
+    text = 60;
+    widen(300);
+    expect(field().style.height).toBe("62px");
+    text = 80;
+    widen(300);
+    expect(field().style.height).toBe("62px");
+    widen(200);
+    expect(field().style.height).toBe("82px");
+  });
 });
