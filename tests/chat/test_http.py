@@ -231,7 +231,7 @@ async def test_only_people_and_their_tokens_stop_an_agent(tmp_path: Path) -> Non
     assert request == AgentRequest("resume", 0)
 
 
-@pytest.mark.covers("R-AU-4")
+@pytest.mark.covers("R-BR-5")
 async def test_an_observer_who_posts_learns_what_a_person_would_need(tmp_path: Path) -> None:
     async with served(tmp_path) as (chat, url):
         token = await AccessTokens(chat.store).create("o", ROLES["observer"])
