@@ -173,7 +173,7 @@ def globe(route: Route, folder: Path) -> None:
 
 
 def tile(route: Route) -> None:
-    """Answer with a tile in a colour of its own: on a map of one colour nobody sees that it moves."""
+    """Answer with a tile in a colour of its own: a map of one colour looks the same after it was moved."""
     colour = sha256(route.request.url.encode()).digest()[:3]
     route.fulfill(body=one_pixel(colour), content_type="image/png", headers={"access-control-allow-origin": "*"})
 

@@ -29,6 +29,7 @@ from ui_mcp.config import Config
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
 from ui_mcp.gateway.runner import open_gateway
+from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.toolset import GatewayToolset
 from ui_mcp.inbox.service import inbox_url
 from ui_mcp.mcp_client.client import McpClient, Options, connect
@@ -80,13 +81,7 @@ async def _agent(options: AgentOptions) -> int:
         context = chat_context(chat, directory_of(served, chat))
         posts = ChatTools(context, "assistant", naming_of(config), options.conversation)
         offered = GatewayToolset(gateway)
-        watch = ApprovalWatch(
-            gateway.approvals,
-            gateway.announcements,
-            gateway.enforcer.outcome,
-            lambda name: agent.journal if name == options.conversation else None,
-            AGENT,
-        )
+        watch = _watch(gateway, lambda name: agent.journal if name == options.conversation else None)
         inbox = _inbox(options, gateway_options)
         files = AttachmentStore(Workspace.at(options.base_dir).attachments)
         loop_settings = _loop_settings(llm, config, offered, files)
@@ -126,6 +121,10 @@ async def _closing(journal: JournalStore, model: ChosenModel) -> AsyncIterator[N
         with anyio.CancelScope(shield=True):
             await journal.close()
             await model.close()
+
+
+def _watch(gateway: GatewayService, journal_of: Callable[[str], JournalWriter | None]) -> ApprovalWatch:
+    return ApprovalWatch(gateway.approvals, gateway.announcements, gateway.enforcer.outcome, journal_of, AGENT)
 
 
 def _inbox(options: AgentOptions, gateway_options: GatewayOptions) -> McpInbox:

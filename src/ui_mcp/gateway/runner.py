@@ -156,8 +156,7 @@ async def open_gateway(
         where=lambda: page.url,
         ask_person=ask_person or page.ask,
         inbox=place,
-        approval_timeout=approval_timeout
-        or (_approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s) if waits_for_ever else None),
+        approval_timeout=approval_timeout or _approval_timeout_for(waits_for_ever, settings.approvals.sync_wait_s),
     )
     async with running_gateway(settings, context) as gateway, anyio.create_task_group() as tasks:
         if approval_timeout is None:  # else the program has a page of its own
@@ -170,8 +169,8 @@ async def open_gateway(
         tasks.cancel_scope.cancel()
 
 
-def _approval_timeout_for(principal: str, others: float) -> ApprovalTimeout:
-    return lambda call: None if call.principal == principal else others
+def _approval_timeout_for(principal: str | None, others: float) -> ApprovalTimeout | None:
+    return None if principal is None else lambda call: None if call.principal == principal else others
 
 
 class _AnswerPage:

@@ -51,7 +51,7 @@ class ServerRequestHandler:
         self._extensions = extensions
         self._open: dict[int, Call] = {}
         self._asking: dict[int, set[CancelScope]] = {}
-        """What each call has made us ask; nobody waits for the answers once the call is over."""
+        """What each call has made us ask; the answers are of no use once the call is over."""
 
     @property
     def capabilities(self) -> JsonObject:

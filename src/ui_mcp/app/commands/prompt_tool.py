@@ -36,7 +36,7 @@ async def permission(cwd: str, given: Prompt, _: Call) -> ToolResult:
 
 
 async def _decision(asked: Wanted) -> JsonObject:
-    # Claude Code has no prompt of its own here: what nobody decided is denied.
+    # Claude Code has no prompt of its own here: what was not decided is denied.
     return await decide(asked) or prompt_denial(NO_INBOX)
 
 

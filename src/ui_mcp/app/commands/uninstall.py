@@ -102,7 +102,7 @@ def _agreed() -> bool:
     """Ask the person at the terminal.
 
     Raises:
-        ConfigError: nobody can be asked.
+        ConfigError: there is no terminal to ask at.
     """
     if not sys.stdin.isatty():
         raise ConfigError("Nothing was removed: there is no terminal to ask on\nAdd --yes to remove them.")

@@ -301,7 +301,7 @@ class LiveTarget:
 
 
 def _digest(document: Document) -> str:
-    """Return what tells a document from its next version; "" if that cannot be told."""
+    """Return what tells a document from its next version; "" if it cannot be computed."""
     try:
         text = dumps([document.location, document.files, repr(document.notes.all())])
     except (TypeError, ValueError):

@@ -10,6 +10,7 @@ from hashlib import sha256
 from os import walk
 from os.path import realpath
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anyio import TASK_STATUS_IGNORED, Lock, create_task_group, sleep, to_thread
 from anyio.abc import TaskStatus
@@ -17,10 +18,12 @@ from anyio.abc import TaskStatus
 from ui_mcp.file_watcher import SavedFile, watching
 from ui_mcp.log import logger
 from ui_mcp.lua_runtime.interface import Reply
-from ui_mcp.ui.sessions.session import Session
 from ui_mcp.ui.viewdef_store import Reloaded
 from ui_mcp.wire import Op
 from ui_mcp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ui_mcp.ui.sessions.session import Session
 
 SUFFIXES = frozenset({".lua", ".html"})
 
@@ -29,11 +32,11 @@ _log = logger("hotload")
 _sessions_log = logger("sessions")
 
 
-async def call_all(sessions: Iterable[Session], op: Op, text: str) -> bool:
+async def call_all(sessions: "Iterable[Session]", op: Op, text: str) -> bool:
     """Run an operation in every session at once; log their errors and return whether there were none."""
     replies: list[Reply | None] = []
 
-    async def call(session: Session) -> None:
+    async def call(session: "Session") -> None:
         replies.append(await session.call_and_log(op, text))
 
     async with create_task_group() as group:
