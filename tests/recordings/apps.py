@@ -44,6 +44,10 @@ SHOWN: dict[str, list[Action]] = {
 }  # fmt: skip
 
 
+CHANGED = {"<button": "<i", "</button": "</i", "sl-button": "sl-card", "ui-calendar": "ui-list"}
+"""What can be clicked in the views → what cannot."""
+
+
 class App:
     """One example; `changed` plays it against a view in which nothing can be clicked any more."""
 
@@ -65,8 +69,11 @@ class App:
         if not changed:
             return played_by(self._client, steps)
         views = {file: file.read_text() for file in (self._folder / "viewdefs").glob("*.html")}
-        for file, text in views.items():
-            file.write_text(text.replace("<button", "<i").replace("</button", "</i").replace("sl-button", "sl-card"))
+        for file, view in views.items():
+            text = view
+            for name, other in CHANGED.items():
+                text = text.replace(name, other)
+            file.write_text(text)
         try:
             return played_by(self._client, steps)
         finally:

@@ -1,8 +1,9 @@
 """Dragging boxes, items, shapes, a cube; resizing."""
 
 import re
+import time
 
-from miniwob_tasks.hands import Ui, click, drag
+from miniwob_tasks.hands import Ui, click, drag, move_to
 from miniwob_tasks.oracles import solves
 from miniwob_tasks.oracles.clicks import quoted
 from miniwob_tasks.outline import Line
@@ -127,15 +128,27 @@ def resize(ui: Ui) -> None:
     ui.do(drag(corner, goal), click(page.one("button", "Submit")))
 
 
+REST_SECONDS = 0.4
+
+
 @solves("drag-cube")
 def turn_cube(ui: Ui) -> None:
     page = ui.bounds()
     wanted = quoted(page.goal)[0]
-    x, y = page.id("wrapper").box[0] + 75, page.id("wrapper").box[1] + 60
-    moves = [(0, 0), *[(25, 0)] * 12, *[(0, 25)] * 6, *[(0, -25)] * 12, *([(25, 0)] * 4 + [(0, 25)] * 2) * 3]
-    for dx, dy in moves:
-        if dx or dy:
-            ui.do(drag((x, y), (x + dx, y + dy)))
-        if ui.find(".active") == [page.one("div", wanted).uid]:
+    side, centre = page.one("div", wanted).uid, (page.id("wrapper").box[0] + 75, page.id("wrapper").box[1] + 60)
+    turns = {"1": [(0, -25)] * 12, "6": [(0, 25)] * 6}.get(wanted, [(25, 0)] * 18)
+    for dx, dy in [(0, 0), *turns]:
+        _turn(ui, centre, dx, dy)
+        time.sleep(REST_SECONDS)  # it turns on after it is let go
+        if ui.find(".active") == [side]:
             break
     ui.do(click(page.one("button", "Submit")))
+
+
+def _turn(ui: Ui, centre: tuple[float, float], dx: float, dy: float) -> None:
+    """Press, move and release, each seen by the page's clock: a jump to the start would turn the cube back."""
+    at = {"x": round(centre[0], 1), "y": round(centre[1], 1)}
+    ui.do(move_to(*centre))
+    ui.do({"type": "mousePressed", **at})
+    ui.do(move_to(centre[0] + dx, centre[1] + dy))
+    ui.do({"type": "mouseReleased", "x": at["x"] + dx, "y": at["y"] + dy})
