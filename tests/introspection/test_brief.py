@@ -5,7 +5,7 @@ import pytest
 from introspection.forests import page_of
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection import brief
-from ui_mcp.introspection.action_lines import actions_of
+from ui_mcp.introspection.action_lines import actions_of, opening
 from ui_mcp.introspection.outline import lines
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.validation import to_json
@@ -102,3 +102,12 @@ def test_a_line_that_is_no_action_is_refused_by_name(text: str) -> None:
 @pytest.mark.covers("IN-155")
 def test_lines_are_done_in_order() -> None:
     assert [action.type for action in actions_of("click a1\nsetText a2 x\nclick a3")] == ["click", "setText", "click"]
+
+
+@pytest.mark.covers("IN-155")
+def test_only_the_first_line_opens_a_page() -> None:
+    assert opening("navigate http://a.test/\nclick a1") == ("http://a.test/", "click a1")
+    assert opening("\n navigate http://a.test/") == ("http://a.test/", "")
+    assert opening("click a1\nnavigate http://a.test/")[0] is None
+    with pytest.raises(UiArgumentError, match="no such action"):
+        actions_of("click a1\nnavigate http://a.test/")

@@ -12,6 +12,15 @@ MOST = 100
 """Actions of one call."""
 
 
+_NAVIGATE = "navigate "
+
+
+def opening(text: str) -> tuple[str | None, str]:
+    """Return the URL of a first line `navigate URL`, None without one, and the other lines."""
+    first, _, rest = text.strip().partition("\n")
+    return (first.removeprefix(_NAVIGATE).strip(), rest) if first.startswith(_NAVIGATE) else (None, text)
+
+
 def actions_of(text: str) -> list[Action]:
     """Return the actions of a text with one on each line.
 

@@ -247,6 +247,33 @@ class TargetRegistry:
         served = self._ui()
         return served is not None and urlsplit(url)[:2] == urlsplit(served.url)[:2]
 
+    async def browser(self, name: str | None) -> Target:
+        """Return the named browser; by default our own, since the page that a person has open is theirs to navigate.
+
+        Raises:
+            UiArgumentError: it is not a browser.
+        """
+        target = await self.target(name or ("browser" if self.serving else None))
+        if not isinstance(target.backend, Browser):
+            raise UiArgumentError(f'Target {target.name!r} is not a browser\nUse target "browser".')
+        return target
+
+    def require_reachable(self, target: Target, url: str) -> None:
+        """Check that an agent may open this URL.
+
+        Raises:
+            UiNotEnabledError: our own browser may only show our own pages, and no browser files of this machine.
+        """
+        if self.config.introspection.allow_attach or url == "about:blank":
+            return
+        allowed = urlsplit(url).scheme in {"http", "https"} if target.name != "browser" else self.serves(url)
+        if not allowed:
+            raise UiNotEnabledError(
+                "Agents may open only pages of this server here (introspection.allow_attach = false)\n"
+                "A person can run `ui-mcp attach --url URL`, or allow it.",
+                reason="ATTACH_NOT_ALLOWED",
+            )
+
     async def forget(self, name: str) -> bool:
         """Detach a target, which keeps running; return False if there is none of this name."""
         async with self._lock:

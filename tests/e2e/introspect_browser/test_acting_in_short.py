@@ -7,6 +7,7 @@ from subprocess import run
 
 import pytest
 
+from e2e.introspect_browser.test_hands import served
 from integration.lineclient import LineClient
 
 pytestmark = [pytest.mark.slow]
@@ -76,3 +77,17 @@ def test_what_a_script_begins_to_move_slowly_is_clicked_once_it_rests(agent: Lin
         shown = said(agent, do="click #slide\nclick #slow", observe="diff")
 
     assert '"Hit"' in shown
+
+
+@pytest.mark.covers("IN-155")
+def test_one_call_opens_a_page_acts_on_it_and_shows_it(agent: LineClient, tmp_path: Path) -> None:
+    with agent, served(tmp_path) as port:
+        url = f"http://127.0.0.1:{port}/shop.html"
+        shown = said(agent, do=f'navigate {url}\nsetText #who Ida\nclick "Greet"', observe="brief")
+        opened = said(agent, do=f"navigate {url}", observe="diff")
+        refused = agent.request("tools/call", {"name": "ui_perform", "arguments": {"do": "navigate file:///etc"}})
+
+    assert '"Hello, Ida"' in shown
+    assert '"nobody"' in opened
+    assert refused["isError"]
+    assert "ATTACH_NOT_ALLOWED" in refused["content"][0]["text"]

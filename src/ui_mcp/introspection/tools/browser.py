@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from ui_mcp.config import IntrospectionSettings
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.fields import Before, Schema
 from ui_mcp.introspection.arguments import Request
-from ui_mcp.introspection.backend import Browser, BrowserRequest
+from ui_mcp.introspection.backend import BrowserRequest
 from ui_mcp.introspection.contract import Limits, as_tool_result, invalid_arguments
 from ui_mcp.introspection.hand_over import HandOver
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
-from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.jsontypes import Json, JsonObject, loads
 from ui_mcp.toolkit.functions import tool
@@ -87,13 +85,10 @@ async def _browse(registry: TargetRegistry, args: BrowserArgs) -> ToolResult:
     settings = registry.config.introspection
     if args.op == "hand_over" and registry.hand_overs.current is not None:
         return await _wait_for_person(registry, registry.hand_overs.current, args)
-    # Not the default target: the page that a person has open is theirs to navigate.
-    target = await registry.target(args.target or ("browser" if registry.serving else None))
-    if not isinstance(target.backend, Browser):
-        raise UiArgumentError(f'Target {target.name!r} is not a browser\nUse target "browser".')
+    target = await registry.browser(args.target)
     _require_allowed(settings, args)
     if args.url is not None:
-        _require_reachable(registry, target, args.url)
+        registry.require_reachable(target, args.url)
     if args.op == "hand_over":
         return await _wait_for_person(registry, await registry.hand_overs.offer(target, args.text or ""), args)
     request = BrowserRequest(args.op, args.url, args.tab, args.id, args.text, args.options)
@@ -145,21 +140,3 @@ def _require_allowed(settings: IntrospectionSettings, args: BrowserArgs) -> None
 def _switched_off(what: str, setting: str, reason: str) -> UiNotEnabledError:
     remedy = f"A person can allow it: introspection.{setting} = true, then `ui-mcp trust`."
     return UiNotEnabledError(f"{what} is switched off here (introspection.{setting} = false)\n{remedy}", reason=reason)
-
-
-def _require_reachable(registry: TargetRegistry, target: Target, url: str) -> None:
-    """Check that an agent may open this URL.
-
-    Raises:
-        UiNotEnabledError: our own browser may only show our own pages, and no browser files of this machine.
-    """
-    if registry.config.introspection.allow_attach or url == "about:blank":
-        return
-    parts = urlsplit(url)
-    allowed = parts.scheme in {"http", "https"} if target.name != "browser" else registry.serves(url)
-    if not allowed:
-        raise UiNotEnabledError(
-            "Agents may open only pages of this server here (introspection.allow_attach = false)\n"
-            "A person can run `ui-mcp attach --url URL`, or allow it.",
-            reason="ATTACH_NOT_ALLOWED",
-        )

@@ -7,10 +7,12 @@ from typing import Annotated
 from ui_mcp.config import IntrospectionSettings
 from ui_mcp.errors import UiArgumentError, UiNotEnabledError
 from ui_mcp.fields import Limit
-from ui_mcp.introspection.action_lines import actions_of
+from ui_mcp.introspection.action_lines import actions_of, opening
 from ui_mcp.introspection.arguments import WHOLE, Action, Actions, Request
+from ui_mcp.introspection.backend import BrowserRequest
 from ui_mcp.introspection.contract import as_tool_result, invalid_arguments
 from ui_mcp.introspection.perform import ActionBatch, Observe, batch_result, perform, short_result
+from ui_mcp.introspection.target import Target
 from ui_mcp.introspection.targets import TargetRegistry
 from ui_mcp.toolkit.functions import tool
 from ui_mcp.toolkit.tool import Annotations, Call, ToolResult
@@ -22,7 +24,8 @@ class PerformArgs(Request):
 
     do: Annotated[
         str | None,
-        'An action per line: click UID, setText UID text, select UID option, pressKey CTRL+A, click "Save", click #id.',
+        "An action per line: click UID, setText UID text, select UID option, pressKey CTRL+A, "
+        'click "Save", click #id; first navigate URL.',
     ] = None
     actions: Annotated[
         Actions | None,
@@ -65,13 +68,27 @@ def require_actions(settings: IntrospectionSettings) -> None:
 
 async def _perform(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
     require_actions(registry.config.introspection)
-    target = await registry.target(args.target)
-    batch = ActionBatch(_actions(args), args.await_ui_idle, args.timeout_ms, args.observe)
-    result = await perform(target, batch)
+    url, actions = _requested(args)
+    target = await (registry.target(args.target) if url is None else _opened(registry, args.target, url))
+    # A page that has just been opened is all new.
+    observe = "outline" if url is not None and args.observe == "diff" else args.observe
+    result = await perform(target, ActionBatch(actions, args.await_ui_idle, args.timeout_ms, observe))
     return batch_result(result) if args.actions is not None else short_result(result)
 
 
-def _actions(args: PerformArgs) -> Sequence[Action]:
+async def _opened(registry: TargetRegistry, name: str | None, url: str) -> Target:
+    """Open a page in a browser and return the browser."""
+    target = await registry.browser(name)
+    registry.require_reachable(target, url)
+    await target.browse(BrowserRequest("navigate", url))
+    return target
+
+
+def _requested(args: PerformArgs) -> tuple[str | None, Sequence[Action]]:
+    """Return the URL to open first, if there is one, and the actions."""
     if (args.do is None) == (args.actions is None):
         raise UiArgumentError('Give `do` or `actions`, for example {"do": "click a12"}')
-    return args.actions if args.actions is not None else actions_of(args.do or "")
+    if args.actions is not None:
+        return None, args.actions
+    url, lines = opening(args.do or "")
+    return url, () if url is not None and not lines.strip() else actions_of(lines)
