@@ -1,6 +1,7 @@
 """Forty tasks of MiniWoB++ with our tools, playwright-mcp and agent-browser, each by the same oracle.
 
-An oracle starts the task, reads what the tool shows, and acts; several actions are one call where a tool allows it.
+An oracle opens and starts the task, reads what the tool shows, and acts; several actions are one call where a tool
+allows it, the opening among them.
 agent-browser is run twice: by its own MCP server, and by its command line with `batch`.
 Tokens are characters / 4 of arguments and answers. Bars: at most 0.6 of the calls and of the tokens of either.
 """
@@ -41,8 +42,8 @@ def _goal(nodes: list[Node]) -> str:
     return " ".join(node.text for node in nodes if node.text)
 
 
-def click_named(driver: Driver) -> None:
-    nodes = driver.start()
+def click_named(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     goal = _goal(nodes)
     buttons = [node.text for node in _all(nodes, "button")]
     named = [text for text in [*quoted(goal), *re.findall(r"ONE|TWO", goal.split(".")[0])] if text in buttons]
@@ -51,16 +52,16 @@ def click_named(driver: Driver) -> None:
     driver.act(*(_click(_one(nodes, "button", text)) for text in ([wanted] if count == 1 else ["ONE", "TWO"])))
 
 
-def click_tab(driver: Driver) -> None:
-    nodes = driver.start()
+def click_tab(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     wanted = re.findall(r"Click on (Tab #\d)", _goal(nodes))[0]
     driver.act(
         _click(next(node for node in nodes if node.text == wanted and node.ref and node.kind in {"link", "tab"}))
     )
 
 
-def find_behind(driver: Driver) -> None:
-    nodes = driver.start()
+def find_behind(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     wanted = quoted(_goal(nodes))[0]
     covers = [node for node in nodes if node.ref and (node.kind == "tab" or re.fullmatch(r"Tab #\d|\d", node.text))]
     covers = list({node.text: node for node in covers}.values())
@@ -72,31 +73,31 @@ def find_behind(driver: Driver) -> None:
             return
 
 
-def open_section(driver: Driver) -> None:
-    nodes = driver.start()
+def open_section(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     shown = driver.act(_click(next(node for node in nodes if node.kind == "tab" and node.text)), look=True)
     driver.act(
         _click(next(node for node in [*shown, *nodes] if node.kind == "button" and node.text == "Submit" and node.ref))
     )
 
 
-def check(driver: Driver) -> None:
-    nodes = driver.start()
+def check(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     words = re.findall(r"Select (.*?) and click", _goal(nodes))[0].split(", ")
     driver.act(
         *(_click(node) for node in _all(nodes, "box") if node.text in words), _click(_one(nodes, "button", "Submit"))
     )
 
 
-def select(driver: Driver) -> None:
-    nodes = driver.start()
+def select(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     wanted = re.findall(r"Select (.*?) from the", _goal(nodes))[0].split(", ")
     choice = _one(nodes, "select")
     driver.act(*(("select", choice, value) for value in wanted), _click(_one(nodes, "button", "Submit")))
 
 
-def fill(driver: Driver) -> None:
-    nodes = driver.start()
+def fill(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     fields = _all(nodes, "input")
     texts = _texts(_goal(nodes), nodes)
     buttons = [node for node in nodes if node.ref and node.text in {"Submit", "Login", "Search", "Go!"}]
@@ -131,8 +132,8 @@ def _texts(goal: str, nodes: list[Node]) -> list[str]:
     return [word.lower() if "lower case" in goal else word.upper() if "upper case" in goal else word for word in words]
 
 
-def mark(driver: Driver) -> None:
-    nodes = driver.start()
+def mark(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     lines = [node for node in nodes if re.fullmatch(r"-?\d+|Odd|Even", node.text)]
     steps = [
         _click(lines[at - 1 if int(node.text) % 2 else at + 1])
@@ -142,13 +143,13 @@ def mark(driver: Driver) -> None:
     driver.act(*steps, _click(_one(nodes, "button", "Submit")))
 
 
-def focus(driver: Driver) -> None:
-    nodes = driver.start()
+def focus(driver: Driver, url: str) -> None:
+    nodes = driver.start(url)
     number = int((re.findall(r"the (\d)", _goal(nodes)) or ["1"])[0])
     driver.act(_click(_all(nodes, "input")[number - 1]))
 
 
-BY_ORACLE: dict[Callable[[Driver], None], str] = {
+BY_ORACLE: dict[Callable[[Driver, str], None], str] = {
     click_named: """click-test click-test-2 click-test-transfer click-button unicode-test click-dialog click-dialog-2
         click-button-sequence""",
     click_tab: "click-tab",
@@ -167,9 +168,9 @@ TASKS = {task: oracle for oracle, tasks in BY_ORACLE.items() for task in tasks.s
 
 def measured(driver: Driver, site: Site, task: str) -> tuple[bool, int, int]:
     """Return whether a task is solved, its calls and its tokens."""
-    driver.open(site.url(task, SEED))
+    driver.reset()
     try:
-        TASKS[task](driver)
+        TASKS[task](driver, site.url(task, SEED))
     except (AssertionError, StopIteration, IndexError, KeyError, ValueError):
         return False, driver.calls, driver.characters // 4
     return (site.reward(3) or 0) > 0, driver.calls, driver.characters // 4

@@ -44,8 +44,8 @@ class Driver(Protocol):
     calls: int
     characters: int
 
-    def open(self, url: str) -> None: ...
-    def start(self) -> list[Node]: ...
+    def reset(self) -> None: ...
+    def start(self, url: str) -> list[Node]: ...
     def act(self, *steps: Step, look: bool = False) -> list[Node]: ...
     def close(self) -> None: ...
 
@@ -58,12 +58,11 @@ class Ours:
     calls: int = 0
     characters: int = 0
 
-    def open(self, url: str) -> None:
-        self.server.call("ui_browser", op="navigate", url=url, target="url")
+    def reset(self) -> None:
         self.calls = self.characters = 0
 
-    def start(self) -> list[Node]:
-        return self._perform(f"click {START}", "brief")
+    def start(self, url: str) -> list[Node]:
+        return self._perform(f"navigate {url}\nclick {START}", "brief")
 
     def act(self, *steps: Step, look: bool = False) -> list[Node]:
         return self._perform("\n".join(map(_our_action, steps)), "diff" if look else None)
@@ -135,11 +134,11 @@ class Playwright:
     calls: int = 0
     characters: int = 0
 
-    def open(self, url: str) -> None:
-        self.server.call("browser_navigate", url=url)
+    def reset(self) -> None:
         self.calls = self.characters = 0
 
-    def start(self) -> list[Node]:
+    def start(self, url: str) -> list[Node]:
+        self._call("browser_navigate", url=url)
         self._call("browser_click", element="start", target=START)
         return self._look()
 
@@ -202,11 +201,11 @@ class AgentBrowserMcp:
         settings = [f"{name}={value}" for name, value in agent_browser_settings(self.folder, "mcp").items()]
         self.server = Server(["env", *settings, str(AGENT_BROWSER), "mcp"], self.folder)
 
-    def open(self, url: str) -> None:
-        self._call("open", url=url)
+    def reset(self) -> None:
         self.calls = self.characters = 0
 
-    def start(self) -> list[Node]:
+    def start(self, url: str) -> list[Node]:
+        self._call("open", url=url)
         self._call("click", selector=START)
         return self._look()
 
@@ -250,12 +249,11 @@ class AgentBrowser:
     def __post_init__(self) -> None:
         self.environment = {**os.environ, **agent_browser_settings(self.folder, "batch")}
 
-    def open(self, url: str) -> None:
-        self._run("open", url)
+    def reset(self) -> None:
         self.calls = self.characters = 0
 
-    def start(self) -> list[Node]:
-        return tree(self._run("batch", f"click {START}", "snapshot"))
+    def start(self, url: str) -> list[Node]:
+        return tree(self._run("batch", f"open {url}", f"click {START}", "snapshot"))
 
     def act(self, *steps: Step, look: bool = False) -> list[Node]:
         commands = []
