@@ -13,9 +13,11 @@ from ui_mcp.jsontypes import Json, JsonObject
 Role = Literal["user", "assistant"]
 MAX_IMPORT = 100 * 1024 * 1024
 """Bytes of a file with conversations."""
-MAX_CONVERSATIONS = 1_000
+MAX_CONVERSATIONS = 20_000
 MAX_MESSAGES = 20_000
 MAX_TEXT = 256 * 1024
+MAX_DEPTH = 8
+"""Lists and objects inside each other in the text of a message; products need three."""
 UNKNOWN = (
     "This file has no conversations that are understood\n"
     "JSON files of this chat, ChatGPT, Claude, LibreChat and Open WebUI are."
@@ -42,10 +44,14 @@ def conversations_in(given: Json) -> list[ImportedConversation]:
     """Return the conversations of a file that have messages; what is not understood of one is left out.
 
     Raises:
-        InvalidArgumentsError: there is none.
+        InvalidArgumentsError: there is none, or there are too many.
     """
     entries = given if isinstance(given, list) else [given]
-    found = [_conversation(entry) for entry in entries[:MAX_CONVERSATIONS] if isinstance(entry, dict)]
+    if len(entries) > MAX_CONVERSATIONS:
+        raise InvalidArgumentsError(
+            f"The file has {len(entries):,} conversations; one of up to {MAX_CONVERSATIONS:,} can be imported"
+        )
+    found = [_conversation(entry) for entry in entries if isinstance(entry, dict)]
     known = [one for one in found if one.messages]
     if not known:
         raise InvalidArgumentsError(UNKNOWN)
@@ -98,13 +104,15 @@ def _message(given: Json) -> ImportedMessage | None:
     return ImportedMessage(role, text[:MAX_TEXT], files[:MAX_FILES])
 
 
-def _text(content: Json) -> str:
+def _text(content: Json, depth: int = 0) -> str:
     """Return the text of a message, whose form differs between products."""
     if isinstance(content, str):
         return content
+    if depth > MAX_DEPTH:
+        return ""
     if isinstance(content, dict):
-        return _text(content.get("parts") or content.get("text"))
-    parts = [_text(part) for part in content] if isinstance(content, list) else []
+        return _text(content.get("parts") or content.get("text"), depth + 1)
+    parts = [_text(part, depth + 1) for part in content] if isinstance(content, list) else []
     return "\n\n".join(part for part in parts if part)
 
 
