@@ -81,8 +81,7 @@ class ConversationList:
         found = conversations_in(await _json_of(request))
         names: list[str] = []
         for one in found:
-            name = await self._conversations.create()
-            await self._conversations.add_events(name, await events_of(one.messages, self._attachments))
+            name = await self._conversations.add(await events_of(one.messages, self._attachments))
             await self._conversations.set_label(name, Label(title=" ".join(one.title.split())[:TITLE_CHARS]))
             names.append(name)
         return JSONResponse({"conversations": names, "messages": sum(len(one.messages) for one in found)}, 201)

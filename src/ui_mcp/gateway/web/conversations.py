@@ -46,6 +46,10 @@ class ChatInbox:
         )
 
 
+ADD_SECONDS = 60
+"""For how long a conversation that is stored belongs to who stores it."""
+
+
 class Conversations:
     def __init__(
         self,
@@ -127,9 +131,14 @@ class Conversations:
     async def select(self, name: str, selection: Selection) -> None:
         await (await self.open(name)).journal.write(NewEvent("tools_selected", selection.as_json()))
 
-    async def add_events(self, name: str, events: Sequence[NewEvent]) -> None:
-        """Write events into a conversation in one transaction."""
-        await (await self.open(name)).journal.write(*events)
+    async def add(self, events: Sequence[NewEvent]) -> str:
+        """Store a conversation that was held elsewhere and return its name; it is served once somebody opens it."""
+        name = await self.create()
+        lease = await self._journal.take_lease(name, name, ADD_SECONDS)
+        assert lease is not None  # nobody else knows the name
+        await self._journal.append(name, lease, events)
+        await self._journal.drop_lease(name, lease)
+        return name
 
     async def settings(self, name: str) -> ConversationSettings:
         return settings_of((await self.open(name)).journal.events)
