@@ -1,4 +1,4 @@
-"""What is read from files with conversations, whoever wrote them."""
+"""What is read from files with conversations, of any form."""
 
 import pytest
 from hypothesis import given

@@ -132,10 +132,10 @@ class Conversations:
         await (await self.open(name)).journal.write(NewEvent("tools_selected", selection.as_json()))
 
     async def add(self, events: Sequence[NewEvent]) -> str:
-        """Store a conversation that was held elsewhere and return its name; it is served once somebody opens it."""
+        """Store a conversation that was held elsewhere and return its name; it is served once a person opens it."""
         name = await self.create()
         lease = await self._journal.take_lease(name, name, ADD_SECONDS)
-        assert lease is not None  # nobody else knows the name
+        assert lease is not None  # the name is new
         await self._journal.append(name, lease, events)
         await self._journal.drop_lease(name, lease)
         return name
