@@ -16,6 +16,21 @@ FLAGS = [
 ]  # fmt: skip
 
 Scheme = Literal["light", "dark"]
+# Await this before axe looks: what fades has less contrast on its way. A document does not list what moves in its
+# shadow roots, one transition can start another, and those of what is not drawn, as in closed details, may never end.
+SETTLED = """async () => {
+  const pause = (ms) => new Promise((over) => setTimeout(over, ms));
+  const roots = (root) => [root, ...[...root.querySelectorAll('*')]
+      .flatMap(({ shadowRoot }) => shadowRoot === null ? [] : roots(shadowRoot))];
+  const moving = () => roots(document).flatMap((root) => root.getAnimations()).filter(({ effect, playState }) =>
+      playState === 'running' && effect.getComputedTiming().endTime !== Infinity && effect.target?.checkVisibility());
+  for (const limit = performance.now() + 3000; performance.now() < limit;) {
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    const left = moving();
+    if (left.length === 0) return;
+    await Promise.race([pause(500), Promise.allSettled(left.map((one) => one.finished))]);
+  }
+}"""
 HEADLESS = not os.environ.get("HEADED")
 
 # Five seconds, the default, are not enough on a busy machine; a test that passes never waits this long.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from chromium import Scheme, launched
+from chromium import SETTLED, Scheme, launched
 from docs.blocks import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.covers("DOC-SITE-1")]
@@ -103,6 +103,7 @@ def test_axe_has_nothing_against_any_page(
     found: dict[Path, list[str]] = {}
     for file in (one for one in pages if not names or one.stem in names.split()):
         page.goto(file.as_uri(), wait_until="load")
+        page.evaluate(SETTLED)
         page.add_script_tag(path=AXE)
         found[file] = page.evaluate(FINDINGS)
     page.close()

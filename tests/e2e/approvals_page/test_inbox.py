@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
+from chromium import SETTLED
 from e2e.approvals_page.conftest import Scheme, link, opened
 from e2e.nlui_chat.conftest import AXE
 from servers import running_server
@@ -58,6 +59,7 @@ async def test_a_person_fills_in_a_form_and_decides_by_keyboard(
         icon = await page.locator('link[rel="icon"]').get_attribute("href")
         await card.get_by_role("button", name="Send").click()
         await expect(card.get_by_role("alert")).to_have_text("“Which colour?” has no answer yet")
+        await page.evaluate(SETTLED)
         await page.evaluate(AXE.read_text(encoding="utf-8"))
         problems = await page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))")
         await card.get_by_role("textbox", name="Another answer to: Which colour?").fill("mauve")

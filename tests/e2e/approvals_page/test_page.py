@@ -8,6 +8,7 @@ import pytest
 from anyio import to_thread
 from playwright.async_api import Browser, Page, expect
 
+from chromium import SETTLED
 from e2e.approvals_page.conftest import Scheme, Whole, ask, gateway_alone, link, opened
 from e2e.nlui_chat.conftest import AXE
 from gateway.conftest import Recorder
@@ -208,7 +209,7 @@ async def test_the_page_fits_every_screen_is_accessible_and_says_when_the_server
 async def good(page: Page) -> None:
     """Nothing is wider than the screen, and axe has nothing to complain about in our own document."""
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    await page.wait_for_function("document.getAnimations().length === 0")
+    await page.evaluate(SETTLED)
     await page.evaluate(AXE.read_text(encoding="utf-8"))
     rules = "{ iframes: false }"
     found = await page.evaluate(

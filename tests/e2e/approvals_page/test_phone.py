@@ -8,6 +8,7 @@ import pytest
 from anyio import to_thread
 from playwright.async_api import Browser, Page, expect
 
+from chromium import SETTLED
 from e2e.approvals_page.conftest import Scheme, link, opened
 from e2e.approvals_page.test_inbox import permission, place
 from e2e.nlui_chat.conftest import AXE
@@ -48,6 +49,7 @@ async def served(folder: Path, push: PushService) -> AsyncIterator[Running]:
 async def sound(page: Page) -> None:
     """Nothing is wider than the screen, and axe has nothing to complain about."""
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await page.evaluate(SETTLED)
     await page.evaluate(AXE.read_text(encoding="utf-8"))
     assert await page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))") == []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import FilePayload, Page, Route, expect
 
-from chromium import Scheme
+from chromium import SETTLED, Scheme
 from e2e.chat_page.conftest import AGENT, HUMAN, Room, chat_server, link
 from needs import missing
 from ports import free_ports
@@ -39,6 +39,7 @@ async def complaints(page: Page) -> list[list[str]]:
     """What axe finds wrong with the page as it stands."""
     if not AXE.is_file():
         missing("axe-core")
+    await page.evaluate(SETTLED)
     await page.evaluate(AXE.read_text(encoding="utf-8"))
     run = "axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, String(nodes[0].target)]))"
     found: list[list[str]] = await page.evaluate(run)
@@ -220,6 +221,7 @@ async def test_axe_finds_nothing_to_complain_about(room: Room, scheme: Scheme) -
     page = await context.new_page()
     await page.goto(link(room.url))
     await expect(page.locator(".chat-message")).to_have_count(2)
+    await page.evaluate(SETTLED)
     await page.add_script_tag(path=AXE)
 
     found = await page.evaluate("axe.run().then((result) => result.violations.map(({ id, help }) => [id, help]))")
@@ -275,6 +277,7 @@ async def test_an_answer_grows_while_the_model_writes_it(
     await journal.set_live("default", {"text": "Run `make deploy`, then **wait** for"})
     writing = page.locator(".chat-writing")
     await expect(writing).to_contain_text("Run make deploy, then wait for")
+    await page.evaluate(SETTLED)
     await page.add_script_tag(path=AXE)
     problems = await page.evaluate("axe.run().then((result) => result.violations.map(({ id, help }) => [id, help]))")
     await room.answer("Run `make deploy`, then **wait** for the tests.")

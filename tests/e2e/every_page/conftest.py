@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from agreeing import agree
-from chromium import Scheme
+from chromium import SETTLED, Scheme
 from e2e.approvals_page.conftest import browser, recorder, shop
 from e2e.nlui_chat.conftest import AXE
 from gateway.conftest import Recorder
@@ -36,11 +36,6 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 SHOWN = ("dashboard", "board", "expenses", "contacts")
 WIDTHS = (1280, 768, 390)
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-# A new scheme starts transitions with the next frame. Those of what is not drawn, as in closed details, may never end.
-SETTLED = """async () => { await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  await Promise.race([new Promise((done) => setTimeout(done, 1500)),
-    Promise.allSettled(document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity
-        && effect.target?.checkVisibility()).map((one) => one.finished))]); }"""
 # A tooltip belongs to its element, wherever it is in the document; axe wants it inside a landmark.
 FOUND = """async () => (await axe.run({ exclude: ['iframe', '[role=tooltip]'] }, { iframes: false })).violations
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)}`))"""
@@ -111,7 +106,7 @@ def look() -> Look:
 
 async def new_page(browser: Browser, url: str) -> Page:
     """Open an address in a profile of its own."""
-    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    context = await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page = await context.new_page()
     await page.goto(url)
     return page

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from chromium import FLAGS, HEADLESS, Scheme
+from chromium import FLAGS, HEADLESS, SETTLED, Scheme
 from e2e.chat_page.conftest import chromium
 from integration.nlui import nlui_demo
 from needs import missing
@@ -88,6 +88,7 @@ def complaints(page: Page) -> list[list[str]]:
     """What axe finds wrong with the page as it stands."""
     if not AXE.is_file():
         missing("axe-core")
+    page.evaluate(SETTLED)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[list[str]] = page.evaluate(
         "axe.run().then((result) => result.violations.map(({ id, nodes }) => [id, String(nodes[0].target)]))"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from chromium import SETTLED
 from e2e.approvals_page.conftest import Scheme, browser, link
 from e2e.nlui_chat.conftest import AXE
 from servers import running_server
@@ -46,15 +47,7 @@ async def opened(
 
 async def accessible(page: Page) -> None:
     """Fail on anything axe calls serious; the frame of the app has tests of its own."""
-    # What fades in has little contrast on the way; what is not drawn may never end.
-    await page.evaluate(
-        """() => Promise.race([
-            new Promise((done) => setTimeout(done, 1500)),
-            Promise.allSettled(document.getAnimations()
-                .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
-                .map((one) => one.finished)),
-        ])"""
-    )
+    await page.evaluate(SETTLED)
     await page.evaluate(f"{AXE.read_text()};0")
     found = await page.evaluate(
         """async () => (await axe.run({ exclude: ['iframe'] }, { resultTypes: ['violations'] })).violations

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from ui_mcp.workspace import BUNDLE
 
+from . import gallery
 from .conftest import Server
 from .test_pages import accessible
 
@@ -87,6 +88,17 @@ def test_every_theme_is_readable_on_every_page(
         page.wait_for_function("document.querySelectorAll(':not(:defined)').length === 0")
         accessible(page)
     console.clear()
+
+
+@pytest.mark.covers("UI-PAGE-3")
+def test_components_do_not_move_for_people_who_want_no_motion(server: Server, page: Page) -> None:
+    gallery.add(server, "Still", 'Still = session:prototype("Still", {})\nstill = Still:new()', "<sl-input></sl-input>")
+    server.call("ui_display", name="still")
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(server.url)
+    base = page.locator("sl-input [part=base]")
+
+    assert set(base.evaluate("(part) => getComputedStyle(part).transitionDuration").split(", ")) == {"0s"}
 
 
 @pytest.mark.covers("UI-HTTP-14")

@@ -9,6 +9,8 @@ import httpx2
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from chromium import SETTLED
+
 from .conftest import Server
 
 pytestmark = pytest.mark.slow
@@ -31,10 +33,6 @@ SHOWN = {
     "wizard": "Your new bicycle",
 }
 WIDTHS: dict[int, Literal["light", "dark"]] = {1280: "light", 768: "dark", 390: "light"}
-# What fades in has less contrast on its way. Transitions of what is not drawn, as in closed details, may never end.
-SETTLED = """() => Promise.race([new Promise((done) => setTimeout(done, 2000)),
-    Promise.allSettled(document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity
-        && effect.target.checkVisibility()).map((one) => one.finished))])"""
 
 
 def accessible(page: Page, part: str = "html") -> None:
