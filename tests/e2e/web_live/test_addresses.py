@@ -127,7 +127,7 @@ def test_an_app_decides_what_its_address_leads_to(apps: Server, page: Page) -> N
 def test_an_address_without_an_app_says_so(apps: Server, page: Page) -> None:
     page.goto(f"{apps.url}/app/nothing")
 
-    expect(page.locator(".ui-notice")).to_contain_text('There is no app "nothing" to show')
+    expect(page.locator(".ui-notice")).to_contain_text("There is no app called “nothing” here.")
     expect(page).to_have_url(re.compile(f"{apps.url}/$"))
 
 

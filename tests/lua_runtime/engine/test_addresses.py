@@ -42,6 +42,10 @@ def sent(bench: Bench, conn: int = 1) -> dict[str, Any]:
     return dict(json.loads(bench.pages[conn].properties[1]["address"]))
 
 
+def notice(bench: Bench) -> str:
+    return str(json.loads(bench.pages[1].properties[1]["notice"])["text"])
+
+
 def view(bench: Bench, conn: int = 1) -> Any:
     shown = bench.pages[conn].tree()[1][0]
     return shown and shown[0]
@@ -92,8 +96,14 @@ def test_going_back_shows_what_was_there(apps: Bench) -> None:
 def test_an_app_that_does_not_exist_leaves_a_notice(apps: Bench) -> None:
     visit(apps, "/app/nothing")
 
-    assert 'There is no app \\"nothing\\"' in apps.pages[1].properties[1]["notice"]
+    assert notice(apps) == "There is no app called “nothing” here."
     assert sent(apps) == {"path": ""}
+
+
+def test_an_app_that_cannot_be_loaded_says_why(apps: Bench) -> None:
+    visit(apps, "/app/..mail")
+
+    assert notice(apps) == "“..mail” cannot be opened: app name ..mail is refused"
 
 
 def test_an_app_whose_address_fails_keeps_its_own(apps: Bench) -> None:

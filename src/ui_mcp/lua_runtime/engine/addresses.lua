@@ -121,9 +121,10 @@ function addresses.visit(page, text, moved)
     if moved then addresses.open(nil) end
     return
   end
-  local object, why = E.mcp.app(name)
+  local object, why, absent = E.mcp.app(name)
   if object == nil then
-    set_property(page, NOTICE, json.encode({ level = "error", text = 'There is no app "' .. name .. '" to show: ' .. tostring(why) }))
+    local text = absent and "There is no app called “" .. name .. "” here." or "“" .. name .. "” cannot be opened: " .. tostring(why)
+    set_property(page, NOTICE, json.encode({ level = "error", text = text }))
     return
   end
   addresses.name(object, name)

@@ -34,7 +34,7 @@ local function global_name(name)
   return lower(sub(name, 1, 1)) .. sub(name, 2)
 end
 
--- The app's global, after loading its file if needed; nil and a reason if there is none.
+-- The app's global, after loading its file if needed; nil and a reason if there is none, and true if it has no file.
 local function app(name)
   if type(name) ~= "string" or name == "" then return nil, "name must be a non-empty string" end
   if find(name, "[/\\%z]") or find(name, "..", 1, true) then return nil, "app name " .. name .. " is refused" end
@@ -42,7 +42,7 @@ local function app(name)
   if env[global] ~= nil then return env[global] end
   local found = host.find(name)
   host.arm()
-  if not found then return nil, "app global " .. global .. " not found" end
+  if not found then return nil, "app global " .. global .. " not found", true end
   local ok, problem = limits.pcall(env.require, name)
   if not ok then return nil, tostring(problem) end
   -- Apps of ui-engine have no global: what their file made the root is the app.
