@@ -128,7 +128,7 @@ export function introduce(stops: readonly Stop[], ended: () => void): void {
 export function stopsOf(choose: (id: string) => void): Stop[] {
   return [
     { title: "Welcome", text: "This page is yours alone: here you see what your agent builds, talk to it, and decide what it may do. Apps and agents cannot use it." },
-    { at: ".person-app", before: () => choose("app"), title: "Your agent’s apps", text: "Ask your agent for something to look at or to operate. It writes a small app, shows it here while you watch, and hears what you do in it." },
+    { at: ".person-app", before: () => choose("app"), title: "Your agent’s apps", text: "Ask your agent for something you can see and use. It builds a small app here while you watch, and hears what you do in it." },
     { at: "#tab-chat", before: () => choose("chat"), title: "Chat", text: "Write to your agent without leaving the app. The steps of its work appear above the conversation." },
     { at: "#tab-questions", before: () => choose("questions"), title: "Inbox", text: "Questions from your agents wait here, and calls that need your approval, with exactly what would be sent. Nothing happens before you answer." },
     { at: "#tab-console", before: () => choose("console"), title: "Console", text: "Look into the running app with Lua: read a value, call a method, try something out." },
