@@ -34,7 +34,7 @@ def smoke(command: list[str]) -> None:
         check(said.stdout.startswith("ui-mcp v"), f"--version says {said.stdout!r}")
         with Server(command, folder, environment) as server:
             try_server(server, said.stdout.removeprefix("ui-mcp v").strip(), Path(folder))
-        # The server that clients share outlives the last one for a while, and would write into the folder being removed.
+        # The server that clients share outlives the last one for some seconds, and would write into the removed folder.
         subprocess.run([*command, "stop"], cwd=folder, env=environment, capture_output=True, timeout=240, check=True)
         try_demo(command, folder, environment)
 
