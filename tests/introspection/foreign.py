@@ -47,10 +47,15 @@ async def run(programs: list[Program], toolkit: str) -> int:
 
 
 async def _drive(program: Program, toolkit: str) -> None:
-    async with display() as screen:
-        environment = {**os.environ, "DISPLAY": screen}
+    async with display() as screen, anyio.TemporaryDirectory() as home:
+        # Programs keep settings; each run begins with none.
+        fresh = [f"-Duser.home={home}", f"-Djava.util.prefs.userRoot={home}"]
         process = await anyio.open_process(
-            program.command, env=environment, cwd=program.cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [program.command[0], *fresh, *program.command[1:]],
+            env={**os.environ, "DISPLAY": screen, "HOME": home},
+            cwd=program.cwd,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             target = Target(program.name, await _attached(process.pid, program.ready), seconds=PATIENCE)

@@ -23,6 +23,7 @@ import javafx.scene.control.TitledPane;
 import javafx.scene.control.Tooltip;
 import javafx.scene.layout.HBox;
 import javafx.scene.layout.Region;
+import javafx.scene.layout.StackPane;
 import javafx.scene.layout.VBox;
 import javafx.stage.Stage;
 
@@ -50,17 +51,19 @@ public class Library extends Application {
         stage.show();
     }
 
-    /** A switch that is a label, not a toggle button; it listens at its thumb only, which lies right of the text. */
+    /** A switch that is a label, not a toggle button; it listens right of its text only, where its thumb lies over a groove. */
     public static final class Switch extends Label {
         private final BooleanProperty selected = new SimpleBooleanProperty();
 
         public Switch(String text) {
             super(text);
+            Region groove = new Region();
+            groove.setMinSize(16, 16);
+            groove.getStyleClass().add("thumb-area");
             Region thumb = new Region();
-            thumb.setMinSize(16, 16);
-            thumb.getStyleClass().add("thumb-area");
-            thumb.setOnMouseReleased(released -> selected.set(!selected.get()));
-            setGraphic(thumb);
+            StackPane both = new StackPane(groove, thumb);
+            both.getChildren().forEach(part -> part.setOnMouseReleased(released -> selected.set(!selected.get())));
+            setGraphic(both);
             setContentDisplay(ContentDisplay.RIGHT);
         }
 

@@ -105,7 +105,7 @@ async def flat_laf(demo: Demo) -> None:
     await step(demo, click("OK"))  # the demo answers with a dialog
     await step(demo, click("Help"))
     await step(demo, click("About"))
-    await seen(demo, "FlatLaf Demo")
+    await seen(demo, "Demonstrates FlatLaf Swing look and feel")
     await step(demo, click("OK"))
 
 

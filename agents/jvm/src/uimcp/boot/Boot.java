@@ -87,8 +87,14 @@ public final class Boot {
         }
     }
 
-    /** JavaFX programs may have loaded AWT for its images alone, so only a window says that this is a Swing program. */
+    /**
+     * JavaFX programs may have loaded AWT for its images alone, so only a window says that this is a Swing program.
+     * AWT is not asked before it runs: it would start on this thread, and give its own thread our class loader.
+     */
     private static boolean showsWindow() {
+        if (Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("AWT-EventQueue"))) {
+            return false;
+        }
         for (java.awt.Window window : java.awt.Window.getWindows()) {
             if (window.isShowing()) {
                 return true;

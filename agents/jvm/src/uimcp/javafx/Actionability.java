@@ -40,6 +40,11 @@ final class Actionability {
 
     /** Return the centre of a node after scrolling it into view; {@code force} accepts that another node covers it. */
     static HitPoint hitPoint(NodeRefs refs, Node node, boolean force) throws AgentException {
+        return hitPoint(refs, node, node, force);
+    }
+
+    /** Return the centre of a part of a control; other parts of the control may lie over it. */
+    static HitPoint hitPoint(NodeRefs refs, Node node, Node control, boolean force) throws AgentException {
         requireUsable(refs, node);
         reveal(node);
         Scene scene = node.getScene();
@@ -51,8 +56,8 @@ final class Actionability {
         double x = box.getMinX() + box.getWidth() / 2;
         double y = box.getMinY() + box.getHeight() / 2;
         Node hit = pick(scene.getRoot(), x, y);
-        if (hit != null && (within(hit, node) || within(node, hit))) {
-            return new HitPoint(within(hit, node) ? hit : node, scene, x, y);
+        if (hit != null && (within(hit, control) || within(node, hit))) {
+            return new HitPoint(within(hit, control) ? hit : node, scene, x, y);
         }
         if (force) {
             return new HitPoint(node, scene, x, y);

@@ -235,7 +235,7 @@ final class Actions {
         if (checked(node) == null) {
             throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The node cannot be checked");
         }
-        HitPoint point = Actionability.hitPoint(refs, LibraryControls.clickedPart(node), action.flag("force"));
+        HitPoint point = Actionability.hitPoint(refs, LibraryControls.clickedPart(node), node, action.flag("force"));
         // A box with three states needs two clicks from off to on.
         int clicks = node instanceof CheckBox && ((CheckBox) node).isAllowIndeterminate() ? 2 : 1;
         return work(() -> {

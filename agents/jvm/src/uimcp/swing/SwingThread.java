@@ -4,12 +4,14 @@ import java.awt.EventQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import uimcp.core.AgentException;
+import uimcp.core.Contract.ErrorCode;
 import uimcp.core.UiThread;
 
 /** The event dispatch thread; no other class submits work to it. */
 final class SwingThread {
-    private static final UiThread THREAD = new UiThread("Swing", EventQueue::invokeLater, () -> null);
+    private static final UiThread THREAD = new UiThread("Swing", SwingThread::submit, () -> null);
     private static final int ROUNDS = 3;
+    private static volatile boolean seenRunning;
 
     private SwingThread() {}
 
@@ -24,12 +26,13 @@ final class SwingThread {
 
     /** Return whether the program uses AWT; asking AWT itself would start it. */
     static boolean runs() {
-        return Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("AWT-EventQueue"));
+        return seenRunning = seenRunning || Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("AWT-EventQueue"));
     }
 
     /** Return when the queue has been worked off some times over: handlers queue further work, and painting. */
     static void idle(long limitMillis) throws AgentException {
         var done = new CountDownLatch(1);
+        requireRunning();
         later(ROUNDS, done);
         THREAD.await(done, limitMillis);
     }
@@ -42,5 +45,16 @@ final class SwingThread {
                 later(rounds - 1, done);
             }
         });
+    }
+
+    private static void submit(Runnable work) throws AgentException {
+        requireRunning();
+        EventQueue.invokeLater(work);
+    }
+
+    private static void requireRunning() throws AgentException {
+        if (!runs()) {
+            throw new AgentException(ErrorCode.NO_STAGES, "Swing does not run in this program yet");
+        }
     }
 }
