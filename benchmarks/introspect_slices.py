@@ -1,8 +1,8 @@
 """How long one slice of ours holds the JavaFX thread or the event dispatch thread of a program of 5,000 nodes.
 
 Bar: no slice does more than 16 ms of work, whatever the scene is like (rows of controls, thousands of siblings, nodes
-nested deeply, a tool bar) and whatever is asked: snapshot, query, diff, click, text by selector. Work is the processor
-time of the thread, so that a busy machine does not count; the first look of a fresh program is reported apart.
+nested deeply, a tool bar) and whatever is asked: attaching and the first look of ten fresh programs, then snapshot,
+query, diff, click, text by selector. Work is the processor time of the thread, so that a busy machine does not count.
 Needs javac, JavaFX and Xvfb.
 """
 
@@ -38,7 +38,7 @@ NODES = 5_000
 WARMING = 20
 ROUNDS = 10
 BAR_MS = 16
-COLD_MS = 60
+FRESH = 10
 SHAPES = ("rows", "flat", "deep", "bar")
 HERE = Path(__file__).parent
 
@@ -48,19 +48,30 @@ async def main() -> int:
     for toolkit in ("javafx", "swing"):
         with tempfile.TemporaryDirectory() as folder:
             await anyio.to_thread.run_sync(compiled, toolkit, Path(folder))
+            held &= await first_looks(toolkit, Path(folder))
             for shape in sys.argv[1:] or SHAPES:
                 held &= await measured(toolkit, shape, Path(folder))
     return 0 if held else 1
 
 
+async def first_looks(toolkit: str, classes: Path) -> bool:
+    """Attach to programs that have just started and look at each once."""
+    worst: list[float] = []
+    for start in range(FRESH):
+        async with started(toolkit, SHAPES[start % len(SHAPES)], classes) as demo:
+            backend = demo.target.backend
+            assert isinstance(backend, JavaFxBackend)
+            await demo.target.capture(CaptureRequest(stage="all", sections=FULL))
+            worst.append(max(work for _, work in await backend.slices()))
+    print(f"{toolkit}: worst slices of first looks: " + ", ".join(f"{ms:.1f}" for ms in worst))
+    return claim(f"{toolkit}, attaching and first look, worst slice, ms", max(worst), at_most=BAR_MS)
+
+
 async def measured(toolkit: str, shape: str, classes: Path) -> bool:
-    """Do everything to one program, first fresh, then warm."""
+    """Do everything to one program that was looked at before."""
     async with started(toolkit, shape, classes) as demo:
         backend = demo.target.backend
         assert isinstance(backend, JavaFxBackend)
-        await backend.slices()
-        await demo.target.capture(CaptureRequest(stage="all", sections=FULL))
-        cold = max(work for _, work in await backend.slices())
         worst: dict[str, float] = {}
         for name, work in operations(demo).items():
             for _ in range(WARMING):
@@ -69,13 +80,8 @@ async def measured(toolkit: str, shape: str, classes: Path) -> bool:
             for _ in range(ROUNDS):
                 await work()
             worst[name] = max(ms for _, ms in await backend.slices())
-    print(
-        f"{toolkit} {shape}: first look {cold:.1f} ms; " + ", ".join(f"{name} {ms:.1f}" for name, ms in worst.items())
-    )
-    return all([
-        claim(f"{toolkit} {shape}, first look, worst slice, ms", cold, at_most=COLD_MS),
-        claim(f"{toolkit} {shape}, worst slice, ms", max(worst.values()), at_most=BAR_MS),
-    ])  # fmt: skip
+    print(f"{toolkit} {shape}: " + ", ".join(f"{name} {ms:.1f}" for name, ms in worst.items()))
+    return claim(f"{toolkit} {shape}, worst slice, ms", max(worst.values()), at_most=BAR_MS)
 
 
 def operations(demo: Demo) -> dict[str, Callable[[], Awaitable[object]]]:

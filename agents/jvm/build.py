@@ -40,7 +40,18 @@ def build(output: Path = OUTPUT) -> Path:
         classes = Path(scratch)
         sources = sorted(str(file) for file in (HERE / "src").rglob("*.java"))
         jars = os.pathsep.join(str(libraries / f"javafx.{name}.jar") for name in MODULES)
-        options = ["--release", "11", "-g:none", "-Xlint:all,-processing,-serial", "-classpath", jars, "-d", scratch]
+        # Linking a concatenation takes milliseconds the first time, and would do so on the thread of the toolkit.
+        options = [
+            "--release",
+            "11",
+            "-g:none",
+            "-XDstringConcat=inline",
+            "-Xlint:all,-processing,-serial",
+            "-classpath",
+            jars,
+            "-d",
+            scratch,
+        ]
         subprocess.run([javac, *options, *sources], check=True, stdout=sys.stderr)
         output.parent.mkdir(parents=True, exist_ok=True)
         _pack(classes, output)
@@ -60,10 +71,11 @@ def require_tools() -> None:
 def _pack(classes: Path, output: Path) -> None:
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as jar:
         _add(jar, "META-INF/MANIFEST.MF", MANIFEST.encode())
-        for file in sorted(classes.rglob("*.class")):
-            name = file.relative_to(classes).as_posix()
+        names = sorted(file.relative_to(classes).as_posix() for file in classes.rglob("*.class"))
+        _add(jar, "agent/classes", "\n".join(name for name in names if not name.startswith("uimcp/boot/")).encode())
+        for name in names:
             # Boot defines the rest with a loader of its own; as ordinary classes the program's loader would find them.
-            _add(jar, name if name.startswith("uimcp/boot/") else f"agent/{name}", file.read_bytes())
+            _add(jar, name if name.startswith("uimcp/boot/") else f"agent/{name}", (classes / name).read_bytes())
 
 
 def _add(jar: zipfile.ZipFile, name: str, content: bytes) -> None:

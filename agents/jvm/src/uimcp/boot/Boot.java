@@ -3,6 +3,7 @@ package uimcp.boot;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -121,7 +122,9 @@ public final class Boot {
             return;
         }
         try {
-            var agent = new AgentLoader(platform.getClassLoader()).loadClass(AGENTS.get(platform.getName()));
+            var loader = new AgentLoader(platform.getClassLoader());
+            loader.loadAll();
+            var agent = loader.loadClass(AGENTS.get(platform.getName()));
             var started = agent.getMethod("start", Map.class).invoke(null, options);
             System.getProperties().put(RUNNING, (Consumer<Map<String, String>>) started);
         } catch (ReflectiveOperationException | LinkageError broken) {
@@ -160,6 +163,25 @@ public final class Boot {
     private static final class AgentLoader extends ClassLoader {
         AgentLoader(ClassLoader parent) {
             super(parent);
+        }
+
+        /** Load and initialize every class now, on this thread: the thread of the toolkit has no time to spare for it. */
+        void loadAll() {
+            try (InputStream names = Boot.class.getResourceAsStream("/agent/classes")) {
+                for (String file : new String(names.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+                    load(file.substring(0, file.length() - ".class".length()).replace('/', '.'));
+                }
+            } catch (IOException unreadable) {
+                // Each class is read when it is used.
+            }
+        }
+
+        private void load(String name) {
+            try {
+                Class.forName(name, true, this);
+            } catch (ClassNotFoundException | LinkageError absent) {
+                // It belongs to a toolkit or a module that this program does not have.
+            }
         }
 
         @Override

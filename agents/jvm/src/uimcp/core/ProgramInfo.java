@@ -6,11 +6,14 @@ import java.util.Map;
 
 /** Describes the program that the agent runs in: the {@code app} part of a capture. */
 public final class ProgramInfo {
+    /** Asked once, when this class is loaded: the first answer takes long. */
+    private static final long PID = ProcessHandle.current().pid();
+
     private ProgramInfo() {}
 
     public static Map<String, Object> describe(String toolkit, String toolkitVersion) {
         var app = new LinkedHashMap<String, Object>();
-        app.put("pid", ProcessHandle.current().pid());
+        app.put("pid", PID);
         app.put("javaVersion", System.getProperty("java.version"));
         app.put("javafxVersion", toolkit.equals("javafx") ? toolkitVersion : null);
         app.put("mainClass", mainClass());

@@ -3,7 +3,6 @@ package uimcp.javafx;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Collectors;
 import javafx.scene.Node;
 import javafx.scene.Scene;
 import javafx.stage.Modality;
@@ -15,16 +14,20 @@ import uimcp.core.Contract.ErrorCode;
 
 /** The windows on screen, in the contract's order: stages by title, then popups. */
 final class Windows {
+    private static final Comparator<Window> BY_TITLE = Comparator.comparing(Windows::title).thenComparing(Object::hashCode);
+
     private Windows() {}
 
     static List<Window> showing() {
-        var stages = Window.getWindows().stream()
-                .filter(window -> window.isShowing() && window instanceof Stage && window.getScene() != null)
-                .sorted(Comparator.comparing(Windows::title).thenComparing(Object::hashCode))
-                .collect(Collectors.toCollection(ArrayList::new));
-        Window.getWindows().stream()
-                .filter(window -> window.isShowing() && !(window instanceof Stage) && window.getScene() != null)
-                .forEach(stages::add);
+        var stages = new ArrayList<Window>();
+        var popups = new ArrayList<Window>();
+        for (Window window : Window.getWindows()) {
+            if (window.isShowing() && window.getScene() != null) {
+                (window instanceof Stage ? stages : popups).add(window);
+            }
+        }
+        stages.sort(BY_TITLE);
+        stages.addAll(popups);
         return stages;
     }
 
@@ -43,10 +46,13 @@ final class Windows {
 
     /** Return the focused stage, else the first one, or the modal dialog that blocks it. */
     static Window focused(List<Window> all) {
-        Window front = all.stream()
-                .filter(window -> window instanceof Stage && window.isFocused())
-                .findFirst()
-                .orElse(all.get(0));
+        Window front = all.get(0);
+        for (Window window : all) {
+            if (window instanceof Stage && window.isFocused()) {
+                front = window;
+                break;
+            }
+        }
         for (Stage modal = blocking(front); modal != null; modal = blocking(front)) {
             front = modal;
         }

@@ -5,7 +5,6 @@ import java.awt.Container;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -109,20 +108,29 @@ final class ComponentTree {
         return String.join("/", path);
     }
 
-    /** Return the paths from a component down to several; counted once, since a panel may hold thousands. */
-    static List<String> segments(Component from, List<Component> to) {
-        var counts = new HashMap<String, Integer>();
-        var direct = new IdentityHashMap<Component, String>();
-        for (Component child : all(from)) {
-            String type = type(child);
-            direct.put(child, type + "[" + (counts.merge(type, 1, Integer::sum) - 1) + "]");
+    /** The paths from a component down to its children, counted while they are asked for in their order: there may be thousands. */
+    static final class Segments {
+        private final Component from;
+        private final List<Component> all;
+        private final HashMap<String, Integer> counts = new HashMap<>();
+        private int next;
+
+        Segments(Component from) {
+            this.from = from;
+            all = all(from);
         }
-        var paths = new ArrayList<String>();
-        for (Component child : to) {
-            String known = direct.get(child);
-            paths.add(known == null ? segments(from, child) : known);
+
+        String of(Component child) {
+            while (next < all.size()) {
+                Component passed = all.get(next++);
+                String type = type(passed);
+                int nth = counts.merge(type, 1, Integer::sum) - 1;
+                if (passed == child) {
+                    return type + "[" + nth + "]";
+                }
+            }
+            return segments(from, child); // it lies deeper, or was asked for out of order
         }
-        return paths;
     }
 
     static String path(Component component, Component root, int stage) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.function.Consumer;
 import uimcp.core.Server;
+import uimcp.core.WarmUp;
 
 /** Starts the agent in a Swing program; called by {@code uimcp.boot.Boot} by reflection. */
 public final class SwingAgent {
@@ -11,7 +12,9 @@ public final class SwingAgent {
 
     /** Start listening, and return the consumer for the options of later attaches. */
     public static Consumer<Map<String, String>> start(Map<String, String> options) throws IOException {
-        var server = new Server(new SwingToolkit(""));
+        var toolkit = new SwingToolkit("");
+        var server = new Server(toolkit);
+        WarmUp.run(toolkit);
         server.accept(options);
         return server;
     }

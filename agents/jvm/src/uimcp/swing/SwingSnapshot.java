@@ -49,17 +49,17 @@ final class SwingSnapshot {
         final int parent;
         final int depth;
         final boolean hidden;
-        final String path;
+        final ComponentTree.Segments siblings;
         private boolean redacted;
 
-        Entry(Component component, Walk walk, Entry above, int parent, int depth, boolean hidden, String path) {
+        Entry(Component component, Walk walk, Entry above, int parent, int depth, boolean hidden, ComponentTree.Segments siblings) {
             this.component = component;
             this.walk = walk;
             this.above = above;
             this.parent = parent;
             this.depth = depth;
             this.hidden = hidden;
-            this.path = path;
+            this.siblings = siblings;
         }
 
         /** Return whether the component, or one that it lies in, is to be redacted; asked from the top down. */
@@ -290,6 +290,7 @@ final class SwingSnapshot {
         }
         Component component = entry.component;
         String uid = refs.uid(component);
+        String path = entry.siblings == null ? null : entry.siblings.of(component);
         boolean redacted = entry.isRedacted();
         identity(component);
         Texts.states(component, fields, component == focus);
@@ -308,7 +309,7 @@ final class SwingSnapshot {
         int index = entry.walk.records.size();
         entry.walk.records.add(null);
         descend(entry, index);
-        entry.walk.records.set(index, new Record(component, uid, ComponentTree.type(component), entry.parent, entry.path, fields.take()));
+        entry.walk.records.set(index, new Record(component, uid, ComponentTree.type(component), entry.parent, path, fields.take()));
         return true;
     }
 
@@ -384,17 +385,16 @@ final class SwingSnapshot {
 
     private void descend(Entry entry, int index) {
         List<Component> children = ComponentTree.children(entry.component, internals);
-        if (children.isEmpty()) {
-            return;
-        }
         if (entry.depth >= depth) {
-            fields.put(RecordField.CHILDREN_TRUNCATED, children.size());
+            if (!children.isEmpty()) {
+                fields.put(RecordField.CHILDREN_TRUNCATED, children.size());
+            }
             return;
         }
         boolean hidden = entry.hidden || !entry.component.isVisible();
-        List<String> paths = ComponentTree.segments(entry.component, children);
+        var siblings = new ComponentTree.Segments(entry.component);
         for (int at = children.size() - 1; at >= 0; at--) {
-            pending.push(new Entry(children.get(at), entry.walk, entry, index, entry.depth + 1, hidden, paths.get(at)));
+            pending.push(new Entry(children.get(at), entry.walk, entry, index, entry.depth + 1, hidden, siblings));
         }
     }
 }
