@@ -91,3 +91,14 @@ def test_one_call_opens_a_page_acts_on_it_and_shows_it(agent: LineClient, tmp_pa
     assert '"nobody"' in opened
     assert refused["isError"]
     assert "ATTACH_NOT_ALLOWED" in refused["content"][0]["text"]
+
+
+@pytest.mark.covers("IN-3")
+def test_fields_that_a_tool_does_not_know_are_ignored(agent: LineClient) -> None:
+    with agent:
+        listed = agent.request("tools/call", {"name": "ui_targets", "arguments": {"x": 1}})
+        asked = {"name": "ui_query", "arguments": {"selector": {"css": "#go"}, "x": 1}}
+        found = agent.request("tools/call", asked)
+
+    assert not listed.get("isError")
+    assert not found.get("isError")

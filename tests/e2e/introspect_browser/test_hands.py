@@ -11,10 +11,11 @@ from threading import Thread
 import pytest
 
 from introspection.demos import PATIENCE, Demo, failure, page_demo
+from ui_mcp.introspection import snapshot_json
 from ui_mcp.introspection.arguments import Selector
 from ui_mcp.introspection.backend import ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
-from ui_mcp.introspection.contract import Ref
+from ui_mcp.introspection.contract import CaptureRequest, Ref
 from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
 from ui_mcp.introspection.target import until
 
@@ -115,6 +116,22 @@ async def test_a_row_that_shows_another_item_is_stale_unless_the_answer_showed_i
     assert failure(stale).code == "MCP_UI_STALE_REF"
     assert failure(stale).details["now"] == "B"
     assert fresh.error is None
+
+
+@pytest.mark.covers("IN-36")
+async def test_a_row_of_a_page_is_found_by_the_path_that_an_answer_gave(browser: Demo, tmp_path: Path) -> None:
+    await show(browser, tmp_path, LONG_LIST)
+    grid = await browser.uid("#g")
+    await browser.do({"type": "scroll", "target": grid, "toIndex": 500})
+    row = snapshot_json.rows(await browser.target.node(Ref(grid)))["visibleCells"][3]
+    number = row["index"]
+
+    refs = [Ref(path=row["rowRef"]["path"]), Ref(row["rowRef"]["uid"])]
+    found = [await browser.target.node(ref, CaptureRequest(stage="all", depth=1, root=ref)) for ref in refs]
+
+    assert number > 400
+    assert found[1].uid == f"{grid}:r{number}"
+    assert [[node.record.get("l") for node in one.walk()][-1] for one in found] == [f"Row {number}"] * 2
 
 
 @pytest.mark.covers("IN-122")
