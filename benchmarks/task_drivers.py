@@ -112,17 +112,25 @@ _TREE = re.compile(
 )
 
 
+_CLICKABLE = re.compile(r"^\s*- generic \[ref=(\w+)\] clickable")
+
+
 def tree(text: str) -> list[Node]:
-    """Read an accessibility tree as both others write it."""
-    found = []
+    """Read an accessibility tree as both others write it; a text directly below something clickable has its ref."""
+    found: list[Node] = []
+    above = ""
     for line in text.splitlines():
+        if clickable := _CLICKABLE.match(line):
+            above = clickable[1]
+            continue
         # YAML quotes a line with a special character in it.
         match = _TREE.match(re.sub(r"^(\s*- )'(.*)'(:?.*)$", r"\1\2\3", line))
         if match is None:
             continue
         ref = re.search(r"ref=(\w+)", match["marks"] or "")
         label = match["name"] or (match["text"] or "").strip('"')
-        found.append(Node(_ROLES.get(match["role"], "text"), label.replace('\\"', '"'), ref[1] if ref else ""))
+        found.append(Node(_ROLES.get(match["role"], "text"), label.replace('\\"', '"'), ref[1] if ref else above))
+        above = ""
     return found
 
 
