@@ -1,8 +1,8 @@
 """Drives JavaFX programs that are not ours through tasks.
 
 Run by hand: `python -m e2e.introspect_javafx.programs FOLDER [PART OF A NAME]`. FOLDER holds the jars of JavaFX (with
-its platform), ControlsFX with its samples, TilesFX (all from Maven Central) and RichTextFX with its demos, compiled
-from its sources. `JAVA` names another `java`; TilesFX needs Java 21.
+its platform), ControlsFX with its samples, TilesFX (all from Maven Central), and RichTextFX with its demos and
+CalendarFX with its app, both compiled from their sources. `JAVA` names another `java`; TilesFX needs Java 21.
 """
 
 import os
@@ -155,6 +155,22 @@ async def keywords(demo: Demo) -> None:
     proven("written", (text_of(await demo.one(".code-area")) or "").split(), ["class", "A", "{", "}"])
 
 
+async def calendar(demo: Demo) -> None:
+    """Make an entry in the day by a double click, name it in its pop-over, and find it in the agenda and the week."""
+    agenda = await first(demo, "ListView")
+    begun = int(agenda.record["z"]["itemsCount"])
+    await step(demo, {"type": "doubleClick", "target": (await first(demo, "DayView")).uid})
+    await seen(demo, "New Entry")
+    field = next(node for node in await demo.find(text="New Entry") if node.record["t"].endswith("TextField"))
+    await step(demo, {"type": "setText", "target": field.uid, "text": "Bird walk"})
+    await step(demo, {"type": "pressKey", "key": "ESCAPE"})
+    proven("agenda grew", int((await first(demo, "ListView")).record["z"]["itemsCount"]) > begun, True)
+    await seen(demo, "Bird walk")
+    for name in ("Week", "Month", "Day"):
+        await step(demo, click(name))
+        await seen(demo, "Bird walk")
+
+
 CONTROLS, RICH = "org.controlsfx.samples.", "org.fxmisc.richtext.demo."
 TASKS: dict[str, tuple[str, Callable[[Demo], Awaitable[None]]]] = {
     f"{CONTROLS}spreadsheet.HelloSpreadsheetView": ("SpreadsheetGridView", spreadsheet),
@@ -170,6 +186,7 @@ TASKS: dict[str, tuple[str, Callable[[Demo], Awaitable[None]]]] = {
     f"{RICH}richtext.RichTextDemo": ("Button", rich_text),
     f"{RICH}JavaKeywordsDemo": ("CodeArea", keywords),
     "eu.hansolo.tilesfx.Demo": ("Tile", tiles),
+    "com.calendarfx.app.CalendarApp": ("DayView", calendar),
 }
 
 

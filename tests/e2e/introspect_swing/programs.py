@@ -1,7 +1,7 @@
 """Drives Swing programs that are not ours through tasks.
 
 Run by hand: `python -m e2e.introspect_swing.programs DEMOS [JARS]`. DEMOS holds the demos of a JDK (Debian's
-openjdk-17-demo: `demo/jfc`); JARS the jars of FlatLaf, its demo compiled from its sources, and HSQLDB.
+openjdk-17-demo: `demo/jfc`); JARS the jars of FlatLaf, its demo compiled from its sources, HSQLDB, and Weka.
 """
 
 import sys
@@ -126,6 +126,30 @@ async def _execute(demo: Demo, sql: str) -> None:
     await step(demo, {"type": "setText", "target": area, "text": sql}, click("Execute SQL"))
 
 
+async def explorer(demo: Demo) -> None:
+    """Open a file of data, look at an attribute, remove it, and train and test a classifier."""
+    async with anyio.TemporaryDirectory() as folder:
+        data = Path(folder) / "birds.arff"
+        rows = "".join(f"{number},{'small' if number < 20 else 'large'}\n" for number in range(40))
+        header = "@relation birds\n@attribute weight numeric\n@attribute size {small,large}\n@data\n"
+        await anyio.Path(data).write_text(header + rows)
+        await step(demo, click("Open file..."))
+        chooser = {"predicate": {"typeIs": ["ConverterFileChooser", "JFileChooser"]}}
+        await step(demo, {"type": "setFiles", "target": chooser, "paths": [str(data)]})
+        await seen(demo, "birds")
+    table = await first(demo, "JTable")
+    proven("attributes", table.record["z"]["itemsCount"], 2)
+    await step(demo, {"type": "click", "target": f"{table.uid}:r1:cName"})
+    await seen(demo, "Nominal")
+    await step(demo, click("Classify"))
+    await step(demo, click("Start"))
+    await seen(demo, "Correctly Classified Instances")
+    await step(demo, click("Preprocess"))
+    await step(demo, {"type": "setChecked", "target": f"{table.uid}:r0", "checked": True}, click("Remove"))
+    await until(demo.target, Selector(text="weight", match="equals"), PATIENCE, lambda found: not found)
+    proven("left", (await first(demo, "JTable")).record["z"]["itemsCount"], 1)
+
+
 JDK = {
     "SwingSet2": ("JMenu", swing_set),
     "Notepad": ("JMenu", notepad),
@@ -136,6 +160,7 @@ JDK = {
 MAVEN = {
     "com.formdev.flatlaf.demo.FlatLafDemo": ("JMenu", flat_laf),
     "org.hsqldb.util.DatabaseManagerSwing": ("JTextField", database),
+    "weka.gui.explorer.Explorer": ("JTabbedPane", explorer),
 }
 
 

@@ -1,6 +1,7 @@
 package uimcp.swing;
 
 import java.awt.Component;
+import java.awt.Rectangle;
 import java.awt.Point;
 import java.awt.Window;
 import java.awt.event.MouseEvent;
@@ -16,6 +17,7 @@ import javax.swing.JComboBox;
 import javax.swing.JComponent;
 import javax.swing.JFileChooser;
 import javax.swing.JMenu;
+import javax.swing.JTable;
 import javax.swing.JSlider;
 import javax.swing.JSpinner;
 import javax.swing.JToggleButton;
@@ -264,6 +266,9 @@ final class SwingActions {
     private Callable<Void> setChecked() throws AgentException {
         ComponentRefs.Target target = target("target");
         Component component = target.component;
+        if (component instanceof JTable && target.row >= 0) {
+            return setChecked((JTable) component, target);
+        }
         boolean checkable = component instanceof JToggleButton || component instanceof JCheckBox || component instanceof JCheckBoxMenuItem;
         if (!checkable) {
             throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The component cannot be checked");
@@ -279,6 +284,27 @@ final class SwingActions {
                 throw AgentException.actionFailed("NOT_RECEIVED", "The component was clicked and is as it was");
             }
         });
+    }
+
+    /** The box of a row is a cell that is painted like one: of the column that was named, else the first of the row. */
+    private Callable<Void> setChecked(JTable table, ComponentRefs.Target target) throws AgentException {
+        for (int column = 0; column < table.getColumnCount(); column++) {
+            Rectangle cell = table.getCellRect(target.row, column, false);
+            int at = column;
+            if (target.area.intersects(cell) && table.getColumnClass(at) == Boolean.class && table.getValueAt(target.row, at) instanceof Boolean) {
+                SwingActionability.Spot spot = SwingActionability.spot(refs, new ComponentRefs.Target(table, target.row, cell), action.flag("force"));
+                Boolean wanted = action.flag("checked");
+                return work(() -> {
+                    if (!wanted.equals(table.getValueAt(target.row, at))) {
+                        SwingInput.click(spot, MouseEvent.BUTTON1, 1, 0);
+                    }
+                    if (!wanted.equals(table.getValueAt(target.row, at))) {
+                        throw AgentException.actionFailed("NOT_RECEIVED", "The cell was clicked and is as it was");
+                    }
+                });
+            }
+        }
+        throw AgentException.actionFailed("UNSUPPORTED_TARGET_TYPE", "The row has no cell that can be checked");
     }
 
     private Callable<Void> expand(boolean open) throws AgentException {
