@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -135,6 +136,19 @@ async def test_a_program_that_is_just_starting_survives(programs: Programs, scre
     await process.aclose()
     assert survived
     assert caught.value.details["reason"] == "NO_TOOLKIT"
+
+
+async def test_a_socket_left_by_a_killed_program_of_the_same_number_is_no_hindrance(
+    programs: Programs, screen: str
+) -> None:
+    async with running(programs.command("class path"), screen) as pid:
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(f"/tmp/.java_pid{pid}")
+
+        backend = await JavaFxBackend.attach(pid)
+
+        assert "OK" in await texts(backend)
+        await backend.close()
 
 
 @pytest.mark.covers("IN-76")

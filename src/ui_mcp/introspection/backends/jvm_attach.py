@@ -125,8 +125,9 @@ def _attach_socket(pid: int) -> Path:
     # HotSpot uses /tmp of its own mount namespace, whatever java.io.tmpdir is.
     temporary = home / "root" / "tmp"
     path = temporary / f".java_pid{namespace_pid}"
-    if path.is_socket():
+    if _is_open(path):
         return path
+    path.unlink(missing_ok=True)  # a program that was killed leaves its socket, and numbers of processes come again
     # The file tells HotSpot that the signal means "open the attach socket", not "print a thread dump".
     trigger = _create_trigger(home, temporary, namespace_pid)
     try:
@@ -143,6 +144,16 @@ def _attach_socket(pid: int) -> Path:
     finally:
         trigger.unlink(missing_ok=True)
     return path
+
+
+def _is_open(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(SECONDS)
+        try:
+            client.connect(str(path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+    return True
 
 
 def _catches_quit(home: Path) -> bool:
