@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from cli.command import ui_mcp
-from ui_mcp.cli.main import explained
+from ui_mcp.cli.main import GROUPS, explained, parse
+
+COMMANDS = [name for names in GROUPS.values() for name in names if name != "nlui"]  # which parses its own words
 
 
 @pytest.mark.covers("UI-CLI-15")
@@ -55,3 +57,30 @@ def test_colour_is_for_terminals_and_those_who_ask(tmp_path: Path) -> None:
     refused = ui_mcp("--help", cwd=tmp_path, FORCE_COLOR="1", NO_COLOR="1")
 
     assert ["\x1b[1m" in done.stdout for done in (plain, forced, refused)] == [False, True, False]
+
+
+@pytest.mark.covers("UI-CLI-16")
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_help_of_every_command_fits_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    wide = {}
+    for name in COMMANDS:
+        with pytest.raises(SystemExit):
+            parse([name, "--help"], None)
+        # A command to copy stays on one line.
+        wide[name] = [
+            one for one in capsys.readouterr().out.splitlines() if len(one) > columns and "ui-mcp " not in one
+        ]
+
+    assert {name: lines for name, lines in wide.items() if lines} == {}
+
+
+@pytest.mark.covers("UI-CLI-16")
+@pytest.mark.parametrize("name", ["serve", "mcp", "agent", "token", "trust"])
+def test_help_has_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse([name, "--help"], None)
+
+    assert "\nExamples:\n  " in capsys.readouterr().out

@@ -3,6 +3,11 @@
 It reads what people write, uses the tools of the configured APIs and MCP servers, and answers. Model, APIs and servers
 are configured in an nlui.yaml (see `nlui init`). Talk to it with `ui-mcp chat post`, with the chat page of
 `ui-mcp serve`, or with any MCP client of the human side. You can stop it at any time: it resumes where it left off.
+
+Examples:
+  nlui init && ui-mcp agent             write an nlui.yaml, then answer in this project's chat
+  ui-mcp agent --config ~/team.yaml     another configuration
+  ui-mcp chat post 'What is open?'      ask it something, in a second terminal
 """
 
 import argparse

@@ -38,7 +38,7 @@ ACTIONS = ("open", "sign-out", "list", "show", "approve", "deny", "rules", "forg
 def arguments(parser: argparse.ArgumentParser) -> None:
     shared.directory(parser)
     parser.add_argument("--store", metavar="PATH|URL", help="the approvals.db of a gateway, or postgresql://…")
-    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help=f"what to do: {', '.join(ACTIONS)}")
     parser.add_argument(
         "id",
         nargs="*",

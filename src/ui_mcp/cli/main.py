@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from ui_mcp import cli
+from ui_mcp.cli.options import HelpText
 from ui_mcp.discovery import discover_modules, lazy
 from ui_mcp.errors import UiMcpError
 
@@ -109,7 +110,7 @@ def _parser(modules: Sequence[ModuleType], *, complete: bool = True) -> argparse
         "ui-mcp",
         description=DESCRIPTION,
         epilog=f"{_listed(modules)}\n{EXAMPLES}" if len(modules) > 1 else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         usage="%(prog)s [-h] [-V] COMMAND ...",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="ui-mcp")
@@ -118,7 +119,7 @@ def _parser(modules: Sequence[ModuleType], *, complete: bool = True) -> argparse
         command = commands.add_parser(
             name,
             description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpText,
         )
         if complete:
             module.arguments(command)

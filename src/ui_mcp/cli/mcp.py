@@ -2,6 +2,10 @@
 
 stdout carries JSON-RPC only; logs go to stderr and to log/mcp.log in the base directory.
 The UI is served on free ports once the agent calls ui_start.
+
+Examples:
+  claude mcp add ui -- ui-mcp mcp       register it with Claude Code; `ui-mcp setup` does this for every host
+  ui-mcp mcp --dir .ui                  another base directory
 """
 
 import argparse

@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import re
 
 from ui_mcp.jsontypes import JsonObject
+from ui_mcp.terminal_style import style_of
 from ui_mcp.workspace import DEFAULT_DIR, OTHER_DIR, default_dir
 
 FLAGS = {
@@ -16,6 +18,44 @@ FLAGS = {
     "verbosity": "logging.verbosity",
 }
 """Name on the parsed command line → TOML key."""
+_TWO_COLUMNS = re.compile(r"( *\S+(?: \S+)* {2,})(\S.*)")
+_NARROWEST = 24
+"""Characters below which a second column goes to lines of its own."""
+
+
+class HelpText(argparse.RawDescriptionHelpFormatter):
+    """Fits descriptions into the terminal: prose is wrapped, rows keep their columns; headings are bold."""
+
+    def start_section(self, heading: str | None) -> None:
+        super().start_section(heading and style_of().paint(heading, "bold"))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines: list[str] = []
+        prose: list[str] = []
+        for line in [*text.splitlines(), ""]:
+            if _is_prose(line, prose):
+                prose.append(line)
+            else:
+                lines += [*self._split_lines(" ".join(prose), width), *self._row(line, width)]
+                prose.clear()
+        return "".join(f"{indent}{line}\n" for line in lines)
+
+    def _row(self, line: str, width: int) -> list[str]:
+        found = _TWO_COLUMNS.fullmatch(line) if len(line) > width else None
+        if found is None:
+            return [line]
+        head, rest = found[1], found[2]
+        if width - len(head) >= _NARROWEST:
+            first, *others = self._split_lines(rest, width - len(head))
+            return [head + first, *(" " * len(head) + other for other in others)]
+        return [head.rstrip(), *(" " * 8 + other for other in self._split_lines(rest, width - 8))]
+
+
+def _is_prose(line: str, before: list[str]) -> bool:
+    """Return whether a line may be wrapped: no heading, no row with columns, no command; pure."""
+    if not line or line[0].isspace() or line.endswith(":") or _TWO_COLUMNS.fullmatch(line) or "\x1b" in line:
+        return False
+    return bool(before) or not line.startswith(("ui-mcp ", "nlui "))
 
 
 def directory(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,11 @@
 """Run the UI and the MCP server on fixed ports, for development and for clients that connect over HTTP.
 
 MCP clients connect to http://127.0.0.1:8001/mcp (streamable HTTP) or http://127.0.0.1:8001/sse (SSE).
+
+Examples:
+  ui-mcp serve                          UI on port 8000, MCP on port 8001, your own page on port 8002
+  ui-mcp serve --port 0 --mcp-port 0    on free ports, which it prints
+  ui-mcp serve --dir .ui -v             another base directory; calls and connections are logged
 """
 
 import argparse

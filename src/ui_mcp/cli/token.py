@@ -3,7 +3,13 @@
 A token is printed only once; `link` writes to the terminal only. As soon as one side of the chat has a token, every
 client of that side needs one. These commands act for you: they need a terminal, or a token with the role human in the
 environment variable UI_MCP_TOKEN.
+
 Roles: human, agent, orchestrator, observer, admin.
+
+Examples:
+  ui-mcp token create ci --role agent   print a token for a program
+  ui-mcp token rotate ci                replace it; the old one works for ten more minutes
+  ui-mcp token revoke ci                end it now
 """
 
 import argparse

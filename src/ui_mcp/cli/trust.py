@@ -3,6 +3,10 @@
 Settings in config/config.toml that let apps, agents or the network do more than usual have no effect until you agree to
 them here, and again after every change. The same applies to the file named by gateway.config and to an nlui.yaml of the
 project. Agreements are stored in your own configuration directory.
+
+Examples:
+  ui-mcp trust                          show what this project asks for, and decide
+  ui-mcp trust --revoke                 withdraw what you agreed to
 """
 
 import argparse

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ui_mcp.cli.main import ignore_broken_pipe, print_error
-from ui_mcp.cli.options import port
+from ui_mcp.cli.options import HelpText, port
 from ui_mcp.discovery import lazy
 from ui_mcp.errors import ConfigError, UiMcpError, UpstreamError
 from ui_mcp.version import bundled_version
@@ -120,7 +120,7 @@ def _serve(options: argparse.Namespace, stdio: tuple[int, int] | None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the serving forms."""
-    found = argparse.ArgumentParser("nlui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = argparse.ArgumentParser("nlui", description=__doc__, formatter_class=HelpText)
     _add_source(found)
     _add_serving_options(found)
     return found
