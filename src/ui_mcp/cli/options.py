@@ -3,10 +3,16 @@
 import argparse
 import os
 import re
+from typing import TYPE_CHECKING
 
+from ui_mcp.discovery import lazy
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.terminal_style import style_of
 from ui_mcp.workspace import DEFAULT_DIR, OTHER_DIR, default_dir
+
+if TYPE_CHECKING:
+    from ui_mcp.terminal_style import style_of
+else:
+    style_of = lazy("ui_mcp.terminal_style:style_of")
 
 FLAGS = {
     "host": "server.host",
