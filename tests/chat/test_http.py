@@ -12,7 +12,8 @@ from chat.human_server import human_server
 from person_client import let_in
 from ui_mcp.agent.journal import AgentRequest
 from ui_mcp.agent.journal_store import JournalStore
-from ui_mcp.chat.identity import ROLES, AccessTokens, Role
+from ui_mcp.chat.identity import ROLES, AccessTokens, Role, principal
+from ui_mcp.chat.message import Draft
 from ui_mcp.chat.service import Chat
 from ui_mcp.jsontypes import JsonObject, loads
 from ui_mcp.webserver.auth import Rate
@@ -240,6 +241,16 @@ async def test_an_observer_who_posts_learns_what_a_person_would_need(tmp_path: P
 
     assert refused.status_code == 403
     assert "o may not do this: scope chat.post.user is missing" in refused.text
+
+
+async def test_pages_get_the_name_of_an_agent_that_has_one(tmp_path: Path) -> None:
+    async with served(tmp_path) as (chat, url), await person_at(url) as person:
+        for name in ("agent", "Ada"):
+            await chat.post(principal(name, "agent"), "assistant", "default", [Draft(f"I am {name}")])
+        await person.post("/chat/messages", json={"content": "hello"})
+        listed = (await person.get("/chat/messages")).json()["messages"]
+
+    assert [message.get("name") for message in listed] == [None, "Ada", None]
 
 
 @pytest.mark.covers("CHAT-FILE-4")

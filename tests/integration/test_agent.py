@@ -249,6 +249,32 @@ async def test_limits_of_a_turn_are_settings(folder: Path) -> None:
     assert events[1].type != "user_text"  # the second message was not part of the first batch
 
 
+@pytest.mark.slow
+@pytest.mark.covers("R-OR-1")
+async def test_two_agents_answer_in_one_conversation_under_their_names(folder: Path) -> None:
+    async with open_chat(store_url(folder)) as chat:
+        with agent(folder, "default", "--name", "Ada"), agent(folder, "default", "--name", "Bo"):
+            await say(chat, "hello")
+            await until_quiet(folder, 1, "default.Ada")
+            await until_quiet(folder, 1, "default.Bo")
+            await say(chat, "@ada only you")
+            await until_quiet(folder, 2, "default.Ada")
+            await say(chat, "@Ada, @Bo: both")
+            await until_quiet(folder, 3, "default.Ada")
+            events = await until_quiet(folder, 2, "default.Bo")
+        page = await chat.read(HUMAN, ReadRequest(authors=["assistant"]))
+
+    said = sorted((message.principal, message.content) for message in page.messages)
+    assert said == [
+        ("Ada", "re: @Ada, @Bo: both"),
+        ("Ada", "re: @ada only you"),
+        ("Ada", "re: hello"),
+        ("Bo", "re: @Ada, @Bo: both"),
+        ("Bo", "re: hello"),
+    ]
+    assert [event.data["text"] for event in events if event.type == "user_text"] == ["hello", "@Ada, @Bo: both"]
+
+
 def configure(folder: Path, text: str) -> None:
     (folder / ".claude/ui/config").mkdir(parents=True, exist_ok=True)
     (folder / ".claude/ui/config/config.toml").write_text(text)

@@ -1,5 +1,6 @@
 """MCP client through which the orchestrator reads people's messages: always subscribed, read by cursor."""
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
@@ -21,10 +22,22 @@ Open = Callable[[Callable[[str], None]], AbstractAsyncContextManager[McpClient]]
 """Connects to the chat server; the argument is called with the URI of each changed resource."""
 
 
+_ADDRESSED = re.compile(r"(?:\s*@[A-Za-z][\w-]*(?=[\s,:]|$)[,:]?)+")
+
+
+def is_for(name: str, text: str) -> bool:
+    """Return whether an agent takes a message: one that begins with `@NAME` is for the agents that it names."""
+    found = _ADDRESSED.match(text)
+    named = [word.strip(" ,:\n").casefold() for word in found[0].split("@")[1:]] if found else []
+    return not named or name.casefold() in named
+
+
 class McpInbox:
     """The inbox of one conversation; notifications only trigger reads, so that a lost one loses no message."""
 
-    def __init__(self, connect: Open, conversation: str = "default") -> None:
+    def __init__(self, connect: Open, conversation: str = "default", name: str | None = None) -> None:
+        """Prepare to read; an agent with a `name` leaves out what is addressed to others."""
+        self._name = name
         self._connect = connect
         self._conversation = conversation
         self._uri = INBOX if conversation == "default" else f"{INBOX}/{conversation}"
@@ -63,7 +76,8 @@ class McpInbox:
         if result.is_error or result.structured is None:
             raise AgentError(f"The chat refused to be read: {result.content}")
         page = result.structured
-        return InboxPage(page["messages"], page["last_id"], page["has_more"])
+        messages = [one for one in page["messages"] if self._name is None or is_for(self._name, one["content"])]
+        return InboxPage(messages, page["last_id"], page["has_more"])
 
     async def hint(self, seconds: float) -> None:
         """Return after the next notification, at the latest after `seconds`."""

@@ -44,6 +44,10 @@ You are the assistant in a chat with a person. The only way to reach them is the
 text outside a tool call is never shown. Use the other tools to find out and to act. When you have said what
 there is to say, call loop_yield_turn; you hear from the person again when they write.
 """
+NAMED = """\
+Your name is {name}. Other agents may be in this conversation; chat_read_since shows what they said. A message that
+begins with @{name} is for you, one that begins with no name is for all of you.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,13 @@ class AgentOptions:
     verbosity: int = 0
     from_start: bool = False
     """Whether an agent without a journal also answers messages that have been answered before."""
+    name: str | None = None
+    """Its name among several agents of the conversation."""
+
+    @property
+    def key(self) -> str:
+        """The name of its journal; agents of one conversation have one each."""
+        return f"{self.conversation}.{self.name}" if self.name else self.conversation
 
 
 def run_agent(options: AgentOptions) -> int:
@@ -64,7 +75,7 @@ def run_agent(options: AgentOptions) -> int:
 
 async def _agent(options: AgentOptions) -> int:
     gateway_options = GatewayOptions(source=options.config, verbosity=options.verbosity)
-    served = ChatServerOptions("assistant", options.base_dir, None, options.verbosity)
+    served = ChatServerOptions("assistant", options.base_dir, options.name, options.verbosity)
     async with (
         until_signalled(),
         open_served_chat(served) as (config, chat, _),
@@ -81,13 +92,13 @@ async def _agent(options: AgentOptions) -> int:
         context = chat_context(chat, directory_of(served, chat))
         posts = ChatTools(context, "assistant", naming_of(config), options.conversation)
         offered = GatewayToolset(gateway)
-        watch = _watch(gateway, lambda name: agent.journal if name == options.conversation else None)
+        watch = _watch(gateway, lambda name: agent.journal if name == options.key else None)
         inbox = _inbox(options, gateway_options)
         files = AttachmentStore(Workspace.at(options.base_dir).attachments)
-        loop_settings = _loop_settings(llm, config, offered, files)
-        live = _live_answer(journal, options.conversation, loop_settings)
+        loop_settings = _loop_settings(llm, config, partial(_system, options.name, offered), files)
+        live = _live_answer(journal, options.key, loop_settings)
         agent = Orchestrator(
-            options.conversation,
+            options.key,
             journal,
             inbox,
             lambda writer: Loop(
@@ -129,7 +140,7 @@ def _watch(gateway: GatewayService, journal_of: Callable[[str], JournalWriter | 
 
 def _inbox(options: AgentOptions, gateway_options: GatewayOptions) -> McpInbox:
     secrets = configuration(gateway_options).variables
-    return McpInbox(inbox_opener(options.base_dir, secrets), options.conversation)
+    return McpInbox(inbox_opener(options.base_dir, secrets), options.conversation, options.name)
 
 
 def _live_answer(journal: JournalStore, conversation: str, settings: LoopSettings) -> LiveAnswer:
@@ -137,9 +148,15 @@ def _live_answer(journal: JournalStore, conversation: str, settings: LoopSetting
     return LiveAnswer(partial(journal.set_live, conversation), settings.posts, shows_text=shows_text)
 
 
-def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset, files: AttachmentStore) -> LoopSettings:
+def _system(name: str | None, offered: GatewayToolset) -> str:
+    return f"{SYSTEM}{NAMED.format(name=name) if name else ''}\n{offered.instructions()}"
+
+
+def _loop_settings(
+    llm: ModelSettings, config: Config, system: Callable[[], str], files: AttachmentStore
+) -> LoopSettings:
     return LoopSettings(
-        system=lambda: f"{SYSTEM}\n{offered.instructions()}",
+        system=system,
         text_policy=config.loop.text_policy,
         max_samplings=config.loop.max_samplings,
         max_denials=config.loop.max_denials,
@@ -154,7 +171,8 @@ def _loop_settings(llm: ModelSettings, config: Config, offered: GatewayToolset, 
 
 def _ready(writer: JournalWriter, tasks: TaskGroup, watch: ApprovalWatch, options: AgentOptions) -> None:
     tasks.start_soon(watch.catch_up, writer)
-    _say(f"ui-mcp agent serves conversation {options.conversation} of {options.base_dir}")
+    named = f"{options.name} (ui-mcp agent)" if options.name else "ui-mcp agent"
+    _say(f"{named} serves conversation {options.conversation} of {options.base_dir}")
 
 
 def _say(text: str) -> None:

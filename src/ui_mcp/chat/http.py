@@ -59,6 +59,10 @@ def chat_page_routes(inbox: Callable[[Request], Awaitable[Response]], nonces: Pa
     ]
 
 
+UNNAMED = "agent"
+"""The principal of agents that were given no name."""
+
+
 async def message_events(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncIterator[str]:
     """Yield the messages after the cursor as server-sent events until interrupted.
 
@@ -84,8 +88,13 @@ async def message_events(chat: Chat, who: Principal, ask: ReadRequest) -> AsyncI
 
 
 def entry(message: Message) -> JsonObject:
-    """Return a message as JSON, with the `client_id` by which the sender's page matches it to its local echo."""
-    return message.to_json() | ({"client_id": message.client_id} if message.client_id else {})
+    """Return a message as JSON for pages.
+
+    It has the `client_id` by which the sender's page matches it to its local echo, and an agent's name if it has one.
+    """
+    matched = {"client_id": message.client_id} if message.client_id else {}
+    named = {"name": message.principal} if message.author == "assistant" and message.principal != UNNAMED else {}
+    return message.to_json() | matched | named
 
 
 MAX_BODY = 1024 * 1024

@@ -24,6 +24,8 @@ class Message:
     mime: str
     content: str
     client_id: str | None = None
+    principal: str = ""
+    """Who posted it."""
 
     def to_json(self) -> JsonObject:
         """Return the five fields that every reader gets."""

@@ -211,7 +211,7 @@ NOTIFY: LiteralString = "SELECT pg_notify(%s, '')"
 HEAD: LiteralString = "SELECT head FROM chat_conversations WHERE name = %s"
 
 AFTER: LiteralString = """
-    SELECT id, ts, author, mime, CASE WHEN wanted THEN content ELSE '' END, client_id
+    SELECT id, ts, author, mime, CASE WHEN wanted THEN content ELSE '' END, client_id, principal
     FROM (
         SELECT *, sum(CASE WHEN wanted THEN size ELSE 0 END) OVER (ORDER BY id) - size AS earlier
         FROM (
@@ -223,7 +223,7 @@ AFTER: LiteralString = """
 """
 
 BEFORE: LiteralString = """
-    SELECT id, ts, author, mime, content, client_id
+    SELECT id, ts, author, mime, content, client_id, principal
     FROM (
         SELECT *, sum(size) OVER newest_first - size AS later, row_number() OVER newest_first AS position
         FROM (

@@ -138,12 +138,12 @@ _REACHED = "INSERT INTO receipts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id =
 _EARLIER = "SELECT id, ts FROM messages WHERE conversation = ? AND principal = ? AND client_id = ?"
 
 _AFTER = (
-    "SELECT id, ts, author, mime, content, client_id FROM messages "
+    "SELECT id, ts, author, mime, content, client_id, principal FROM messages "
     "WHERE conversation = ? AND id > ? ORDER BY id LIMIT ?"
 )
 
 _BEFORE = (
-    "SELECT id, ts, author, mime, content, client_id FROM messages "
+    "SELECT id, ts, author, mime, content, client_id, principal FROM messages "
     "WHERE conversation = ? AND id < ? ORDER BY id DESC LIMIT ?"
 )
 

@@ -11,6 +11,7 @@ Examples:
 """
 
 import argparse
+import re
 from typing import TYPE_CHECKING
 
 from ui_mcp.cli import options as shared
@@ -22,6 +23,8 @@ else:
     AgentOptions = lazy("ui_mcp.app.agent_runner:AgentOptions")
     run_agent = lazy("ui_mcp.app.agent_runner:run_agent")
 
+RESERVED = frozenset({"agent", "human", "admin", "observer", "orchestrator"})
+"""Names of roles."""
 HELP = "run an assistant in a project's chat"
 
 
@@ -38,10 +41,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="without a record of the conversation, answer every message in it, also those that have an answer",
     )
+    parser.add_argument(
+        "--name",
+        type=_name,
+        metavar="NAME",
+        help="its name among several agents of the conversation: it answers what begins with @NAME or with no name",
+    )
     parser.add_argument("-v", action="count", dest="verbosity", default=0, help="log more to stderr")
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][\w-]{0,31}", text, re.ASCII) or text in RESERVED:
+        raise argparse.ArgumentTypeError("a name has letters, digits, _ and -, and begins with a letter")
+    return text
 
 
 def run(options: argparse.Namespace) -> int:
     return run_agent(
-        AgentOptions(options.dir, options.config, options.conversation, options.verbosity, options.from_start)
+        AgentOptions(
+            options.dir, options.config, options.conversation, options.verbosity, options.from_start, options.name
+        )
     )

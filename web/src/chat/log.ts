@@ -7,6 +7,8 @@ export interface Message {
   readonly mime: string;
   readonly content: string;
   readonly client_id?: string;
+  /** The name of an agent that has one. */
+  readonly name?: string;
 }
 
 export interface Echo {

@@ -186,7 +186,7 @@ function unheardNote(): HTMLElement {
 }
 
 function bubble(message: Message, { load, suggest }: Actions): HTMLElement {
-  const made = frame(message.author, message.content, message.mime, load);
+  const made = frame(message.author, message.content, message.mime, load, message.name);
   made.dataset["id"] = message.id;
   const time = element("time");
   time.dateTime = message.ts;
@@ -235,10 +235,10 @@ function copyButton(content: string): HTMLElement {
   return button;
 }
 
-function frame(author: "user" | "assistant", content: string, mime: string, load?: LoadFile): HTMLElement {
+function frame(author: "user" | "assistant", content: string, mime: string, load?: LoadFile, name = "Agent"): HTMLElement {
   const made = element("li");
   made.className = `chat-message chat-${author}`;
-  const who = element("span", author === "user" ? "You" : "Agent");
+  const who = element("span", author === "user" ? "You" : name);
   who.className = "chat-author";
   const body = element("div");
   body.className = "chat-body";

@@ -141,3 +141,8 @@ describe("scrolling", () => {
     expect(view.element.scrollTop).toBe(before + 200);
   });
 });
+
+test("agents that have a name are called by it", () => {
+  show(merged(empty, [message("1"), message("2", { author: "assistant" }), message("3", { author: "assistant", name: "Ada" })]));
+  expect([...view.element.querySelectorAll(".chat-author")].map((who) => who.textContent)).toEqual(["You", "Agent", "Ada"]);
+});
