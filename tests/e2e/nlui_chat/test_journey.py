@@ -50,6 +50,24 @@ def test_two_conversations_that_want_the_same_are_each_asked(opened: Open, url: 
         expect(log(page).get_by_text("Then I leave it.")).to_be_visible()
 
 
+def test_what_is_written_while_a_conversation_is_made_belongs_to_it(page: Page) -> None:
+    say(page, "hello")
+    expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()
+    before = page.url
+    page.route("**/api/conversations", lambda _: None)
+    with page.expect_request("**/api/conversations"):
+        page.get_by_role("button", name="New conversation").click()
+    page.get_by_label("Message", exact=True).fill("show the orders")
+    expect(log(page).get_by_text("I am a scripted demo")).to_have_count(0)
+
+    page.unroute("**/api/conversations")  # lets the waiting request go on
+    expect(page).not_to_have_url(before)
+    page.get_by_label("Message", exact=True).press("Enter")
+
+    expect(page.get_by_role("table")).to_have_count(1)
+    expect(log(page).get_by_text("I am a scripted demo")).to_have_count(0)
+
+
 def test_a_question_is_edited_in_place_and_asked_again(page: Page) -> None:
     say(page, "hello")
     expect(log(page).get_by_text("I am a scripted demo")).to_be_visible()

@@ -301,11 +301,26 @@ function openConversation(id: string): void {
   write.focus();
 }
 
+/** Leave the open conversation at once, so that what is written while the new one is made belongs to that. */
+function leaveConversation(): void {
+  if (!open) {
+    return;
+  }
+  unfollow();
+  open = typed = thought = run = "";
+  timeline.reset([], 0);
+  showDraft({ text: "", files: [] });
+  draw();
+}
+
 let making: Promise<void> | null = null;
 function startConversation(): Promise<void> {
-  making ??= api.create().then(({ id }) => openConversation(id)).finally(() => {
-    making = null;
-  });
+  if (making === null) {
+    leaveConversation();
+    making = api.create().then(({ id }) => openConversation(id)).finally(() => {
+      making = null;
+    });
+  }
   return making;
 }
 
