@@ -1,6 +1,8 @@
 /** `ui-value="path"`: the value of a field, two-way, or the text of any other element. */
+import type { PathText } from "../path";
 import type { Json } from "../protocol";
 import { takesData } from "../elements/contracts";
+import { numberText } from "../elements/numbers";
 import { type Access, type Binding, type Bound, type Context, listen } from "./binding";
 import { writeKeepingCaret } from "./caret";
 import { knownValue, rememberValue } from "./known";
@@ -20,8 +22,20 @@ export const value: Binding = {
   },
 };
 
-function shown({ element }: Context): Bound {
-  return { write: (next) => TEXT.write(element, next), read: () => element.textContent };
+function shown({ element, text }: Context): Bound {
+  const written = numbersAs(text.options);
+  return { write: (next) => TEXT.write(element, written(next)), read: () => element.textContent };
+}
+
+/** How `?decimals=2&unit=€` writes numbers; the words are those of `ui-column`. Other values stay as they are. */
+function numbersAs(options: PathText["options"]): (value: Json) => Json {
+  const unit = options.get("unit") ?? "";
+  const decimals = options.get("decimals");
+  if (unit === "" && decimals === undefined) {
+    return (value) => value;
+  }
+  const digits = decimals !== undefined && /^\d{1,2}$/.test(decimals) ? Number(decimals) : null;
+  return (value) => (typeof value === "number" ? numberText(value, digits, unit) : value);
 }
 
 /** An element that gets its data in parts, and asks for them. */

@@ -163,6 +163,18 @@ describe("any other element", () => {
     expect(element("p").textContent).toBe(text);
   });
 
+  test.each([
+    ["decimals=2", 1234.5, "1,234.50"],
+    ["decimals=0&unit=%", 12.4, "12 %"],
+    ["unit=km/h", 3.25, "3.25 km/h"],
+    ["decimals=2", "1234.5", "1234.5"],
+    ["decimals=2&unit=€", null, ""],
+    ["decimals=many", 1234.5, "1,234.5"],
+  ])("with ?%s shows %j as %j", (options, value, text) => {
+    open(`<p data-ui-b="0 ui-value" ui-value="total()?${options}"></p>`, value);
+    expect(element("p").textContent).toBe(text);
+  });
+
   test("may announce a value by an event", async () => {
     const app = open('<input data-ui-b="0 ui-value" ui-value="x">', null);
     expect(await sentAfter(app, () => element("input").dispatchEvent(new CustomEvent("ui-value-change", { detail: { value: 5 } })))).toEqual([[1, 0, 5]]);

@@ -1,4 +1,5 @@
 /** The columns of a table: what the author and Lua say of them, and how their values are written and read. */
+import { numberText } from "../numbers";
 
 export type Kind = "text" | "number" | "date" | "boolean";
 export type Value = string | number | boolean | null;
@@ -80,8 +81,6 @@ function named(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const formats = new Map<number | null, Intl.NumberFormat>();
-
 /** The text of a cell. */
 export function shown(value: Value, { type, unit, decimals }: Column): string {
   if (value === null || value === "") {
@@ -91,20 +90,9 @@ export function shown(value: Value, { type, unit, decimals }: Column): string {
     return value ? "Yes" : "No";
   }
   if (typeof value === "number" && type === "number") {
-    return unit === "" ? numberFormat(decimals).format(value) : `${numberFormat(decimals).format(value)} ${unit}`;
+    return numberText(value, decimals, unit);
   }
   return String(value);
-}
-
-function numberFormat(decimals: number | null): Intl.NumberFormat {
-  const known = formats.get(decimals);
-  if (known !== undefined) {
-    return known;
-  }
-  const digits = decimals === null ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  const made = new Intl.NumberFormat(undefined, digits);
-  formats.set(decimals, made);
-  return made;
 }
 
 /** What was typed into a cell as a value, or why it is none. */
