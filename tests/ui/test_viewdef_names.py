@@ -1,4 +1,4 @@
-"""Tags, attributes and icons that do not exist are found, with the name that was meant; others are left alone."""
+"""Tags, attributes, options and icons that do not exist are found, with the name that was meant; others are left alone."""
 
 import re
 from pathlib import Path
@@ -25,6 +25,10 @@ def found(html: str, icons: Path | None = None) -> list[tuple[int, str, str, str
             '<b ui-show="n"></b>',
             (1, "attribute", 'ui-show="n"', 'hide with ui-class-hidden="path", or use ui-if="path"'),
         ),
+        (
+            '<input ui-value="n?keypres&amp;priority=high">',
+            (1, "option", '?keypres in "n?keypres&priority=high"', "did you mean keypress?"),
+        ),
         ('<sl-icon name="piggy-bankk"></sl-icon>', (1, "icon", '"piggy-bankk"', "did you mean piggy-bank?")),
     ],
 )
@@ -38,6 +42,8 @@ def test_a_name_that_does_not_exist_is_found(html: str, expected: tuple[int, str
     [
         '<svg viewBox="0 0 1 1"><linearGradient id="a"><stop/></linearGradient><path d="M0 0"/></svg>',
         "<my-element></my-element>",
+        '<b ui-value="total()?decimals=2&unit=€"></b><ul ui-viewlist="rows?wrapper=Mine&depth=2&item=X&window=20"></ul>',
+        """<b ui-value="busy ? 'wait' : 'go'"></b><b ui-value="said('really?keypres')"></b>""",
         "<sl-mine></sl-mine><script>customElements.define('sl-mine', class extends HTMLElement {})</script>",
         '<b ui-class-hidden="a" ui-style-width="b" ui-attr-title="c" ui-event-click="d()" ui-namespace="e"></b>',
         '<input ui-event-keypress-ctrl-enter="go()">',

@@ -7,7 +7,7 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
-from ui_mcp.ui.viewdef_compiler import kind_of
+from ui_mcp.ui.viewdef_compiler import kind_of, split_path
 from ui_mcp.workspace import BUNDLE
 
 PACKED_ICONS = BUNDLE / "web" / "vendor" / "shoelace" / "icons.tsv"
@@ -223,6 +223,21 @@ _ATTRIBUTES = frozenset(
         "ui-viewdef",
     ]
 )
+_OPTIONS = frozenset(
+    [
+        "keypress",
+        "access",
+        "wrapper",
+        "itemWrapper",
+        "create",
+        "priority",
+        "scrollOnOutput",
+        "replace",
+        "window",
+        "decimals",
+        "unit",
+    ]
+)
 _HIDING = frozenset({"ui-class", "ui-hidden", "ui-show", "ui-visible"})
 _NAMED_ICONS = frozenset({"sl-icon", "sl-icon-button"})
 _SCRIPTED = ("customElements.define",)
@@ -231,7 +246,7 @@ _SCRIPTED = ("customElements.define",)
 
 @dataclass(frozen=True, slots=True, order=True)
 class UnknownName:
-    """A name that does not exist: `kind` is `tag`, `attribute` or `icon`."""
+    """A name that does not exist: `kind` is `tag`, `attribute`, `option` or `icon`."""
 
     line: int
     kind: str
@@ -308,6 +323,8 @@ class _Names(HTMLParser):
         for name, value in attributes.items():
             if name.startswith("ui-") and name not in _ATTRIBUTES and kind_of(name) is None:
                 yield "attribute", f'{name}="{value}"', _meant_attribute(name)
+            elif name.startswith("ui-"):
+                yield from _misspelled(value)
         icon = attributes.get("name", "")
         named = (
             tag in _NAMED_ICONS
@@ -324,6 +341,15 @@ class _Names(HTMLParser):
     def _is_icon(self, name: str) -> bool:
         own = self._own_icons is not None and (self._own_icons / f"{name}.svg").is_file()
         return own or not icon_names() or name in icon_names()
+
+
+def _misspelled(path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield options that are almost known; wrappers may read any others."""
+    for option in split_path(path)[1].split("&"):
+        name = option.partition("=")[0].strip()
+        hint = "" if name in _OPTIONS else meant(name, _OPTIONS)
+        if hint:
+            yield "option", f'?{name} in "{path}"', hint
 
 
 def _meant_attribute(name: str) -> str:

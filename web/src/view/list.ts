@@ -101,7 +101,7 @@ export class List {
   }
 
   private resize(length: number): void {
-    this.rows.splice(length).forEach((row) => row.remove());
+    this.drop(this.rows.splice(length));
     while (this.rows.length < length) {
       const row = this.newRow();
       this.rows.push(row);
@@ -110,12 +110,24 @@ export class List {
   }
 
   private splice(at: number, removed: number, added: number): void {
-    this.rows.splice(at, removed).forEach((row) => row.remove());
+    this.drop(this.rows.splice(at, removed));
     const before = this.rows[at]?.nodes()[0] ?? null;
     const fresh = Array.from({ length: added }, () => this.newRow());
     this.rows.splice(at, 0, ...fresh);
     for (const node of fresh.flatMap((row) => row.nodes())) {
       this.host.element.insertBefore(node, before);
+    }
+  }
+
+  /** Remove rows that `rows` no longer holds; all at once where there is nothing else: browsers look at the siblings of each. */
+  private drop(gone: readonly ViewPlaceholder[]): void {
+    const { element } = this.host;
+    const nodes = this.rows.length === 0 ? gone.flatMap((row) => row.nodes()) : [];
+    if (nodes.length > 1 && nodes.length === element.childNodes.length && nodes.every((node) => node.parentNode === element)) {
+      gone.forEach((row) => row.current?.release());
+      element.replaceChildren();
+    } else {
+      gone.forEach((row) => row.remove());
     }
   }
 

@@ -37,6 +37,25 @@ describe("a list", () => {
   });
 });
 
+describe("a list that loses all its rows", () => {
+  const values = [[[2, "R.DEFAULT", ["one"]], [3, 0, ["two"]]]];
+
+  test("is emptied, and its rows hear of nothing more", () => {
+    const { app, say, show } = openApp({ "A.DEFAULT": LIST, "R.DEFAULT": ROW });
+    show(1, "A.DEFAULT", values);
+    say([1, 0, 0]);
+    expect([element("ul").childNodes.length, [...app.views.keys()]]).toEqual([0, [1]]);
+  });
+
+  test("keeps what a script has put beside them", () => {
+    const { say, show } = openApp({ "A.DEFAULT": LIST, "R.DEFAULT": ROW });
+    show(1, "A.DEFAULT", values);
+    element("ul").append("own text");
+    say([1, 0, { splice: [0, 2, 0] }]);
+    expect(element("ul").textContent).toBe("own text");
+  });
+});
+
 describe("a windowed list", () => {
   const values = (from: number, ...numbers: readonly number[]): unknown => ({ length: 100, from, rows: numbers.map((number) => [number, "R.DEFAULT", [`row ${number}`]]) });
 
