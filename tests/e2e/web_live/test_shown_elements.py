@@ -51,6 +51,26 @@ def test_a_log_follows_its_end_only_while_the_reader_is_there(shelf: Server, pag
 
 
 @pytest.mark.covers("UI-ELEM-7")
+def test_a_long_log_is_whole_above_the_end_that_is_drawn_first(shelf: Server, page: Page) -> None:
+    gallery.write(shelf, "ui-log")
+    page.goto(f"{shelf.url}/app/build")
+    lua(shelf, "build.lines = {} for i = 1, 3210 do build.lines[i] = 'line ' .. i .. (i == 7 and ' \\27[1m' or '') end")
+    page.reload()
+    body = page.get_by_role("log", name="Build")
+    expect(body.locator(".line")).to_have_count(3210)
+    assert body.evaluate(
+        "(body) => [...body.querySelectorAll('.line')].every((row, at) => row.textContent.trim() == `line ${at + 1}`)"
+    )
+    expect(body.locator(".bold")).to_have_count(3203)
+    expect(body).to_have_attribute("aria-busy", "false")
+    expect(body.locator(".line").last).to_be_in_viewport()
+
+    lua(shelf, "for i = 1, 40 do table.remove(build.lines, 1) build.lines[3210] = 'line ' .. 3210 + i end")
+    expect(body.locator(".line").last).to_have_text("line 3250")
+    expect(body.locator(".line").first).to_have_text("line 41")
+
+
+@pytest.mark.covers("UI-ELEM-7")
 def test_code_is_edited_with_colours_and_saved(shelf: Server, page: Page) -> None:
     gallery.show(shelf, page, "ui-editor")
     editor = page.get_by_role("textbox", name="Script")

@@ -45,6 +45,11 @@ export function parseLine(line: string, before: Style = {}): { pieces: Piece[]; 
   return { pieces, style };
 }
 
+/** The style that the line after these begins with. */
+export function styleAfter(lines: readonly string[]): Style {
+  return lines.reduce<Style>((style, line) => (line.includes("\x1b") ? parseLine(line, style).style : style), {});
+}
+
 /** A carriage return begins the line anew, as bars of progress do. */
 function overwritten(line: string): string {
   const parts = line.replace(/\r+$/, "").split("\r");

@@ -1,7 +1,7 @@
 /** `ui-log`: lines of a program, with ANSI colours; follows the end only while the reader is there. With `input` a terminal. */
 import { download, iconButton, make, styleSheet, UiElement } from "../base";
 import { ICON } from "../icons";
-import { parseLine, plain, type Style } from "./ansi";
+import { parseLine, plain, type Style, styleAfter } from "./ansi";
 import css from "./log.css?inline";
 
 const sheet = styleSheet(css);
@@ -9,6 +9,9 @@ const MOST_LINES = 5000;
 const NEAR_END = 40;
 /** Lines of a block, the unit by which browsers leave out what is not in view. */
 const BLOCK = 100;
+/** Lines that are drawn at once; older ones follow in parts, from the newest to the oldest. */
+const FIRST_LINES = 2 * BLOCK;
+const OLDER_LINES = 10 * BLOCK;
 
 interface Whole {
   readonly skipped: number;
@@ -20,6 +23,9 @@ type Sent = Whole | { readonly drop: number; readonly append: readonly string[] 
 class UiLog extends UiElement {
   private lines: string[] = [];
   private skipped = 0;
+  /** Lines before the first one that is drawn. */
+  private older: readonly string[] = [];
+  private olderSoon = 0;
   /** The style after the last line, which the next begins with. */
   private ending: Style = {};
   private follows = true;
@@ -51,6 +57,16 @@ class UiLog extends UiElement {
       this.redraw();
     });
     this.command.addEventListener("keydown", (event) => this.onCommandKey(event));
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.olderSoon);
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.drawOlderSoon();
   }
 
   protected override received(value: unknown): void {
@@ -113,19 +129,47 @@ class UiLog extends UiElement {
     }
   }
 
+  private drawOlderSoon(): void {
+    clearTimeout(this.olderSoon);
+    this.body.setAttribute("aria-busy", String(this.older.length > 0));
+    if (this.older.length > 0) {
+      this.olderSoon = window.setTimeout(() => this.drawOlder());
+    }
+  }
+
+  /** Draw the next part of the older lines above the others; where the reader is stays. */
+  private drawOlder(): void {
+    const { ending, older } = this;
+    const from = Math.max(0, older.length - OLDER_LINES);
+    this.ending = styleAfter(older.slice(0, from));
+    const rows = older.slice(from).map((line) => this.row(line));
+    this.ending = ending;
+    const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, at) => make("div.block", {}, ...rows.slice(at * BLOCK, (at + 1) * BLOCK)));
+    this.body.prepend(...blocks);
+    this.older = older.slice(0, from);
+    if (this.follows) {
+      this.body.scrollTop = this.body.scrollHeight;
+    }
+    this.drawOlderSoon();
+  }
+
   private dropLines(count: number): void {
-    for (let left = count; left > 0 && this.body.firstElementChild !== null; left--) {
+    const unseen = Math.min(count, this.older.length);
+    this.older = this.older.slice(unseen);
+    for (let left = count - unseen; left > 0 && this.body.firstElementChild !== null; left--) {
       const block = this.body.firstElementChild;
       (block.childElementCount > 1 ? block.firstElementChild : block)?.remove();
     }
   }
 
   private redraw(): void {
-    this.ending = {};
     const shown = this.search === "" ? this.lines : this.lines.filter((line) => plain(line).toLowerCase().includes(this.search));
     this.shown = shown.length;
+    this.older = shown.slice(0, -FIRST_LINES);
+    this.ending = styleAfter(this.older);
     this.body.replaceChildren();
-    this.addLines(shown);
+    this.addLines(shown.slice(-FIRST_LINES));
+    this.drawOlderSoon();
     this.draw();
   }
 

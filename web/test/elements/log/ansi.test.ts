@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseLine, plain } from "../../../src/elements/log/ansi";
+import { parseLine, plain, styleAfter } from "../../../src/elements/log/ansi";
 
 it("cuts a line into pieces of one style", () => {
   const { pieces, style } = parseLine("\x1b[1;31merror\x1b[0m in \x1b[4mmain.c");
@@ -25,4 +25,9 @@ it("knows the colours of terminals", () => {
 it("leaves out what moves the cursor, titles, links and control characters", () => {
   expect(plain("a\x1b[2K\x1b[1Gb\x1b]0;title\x07c\x1b]8;;http://x\x1b\\d\x1b]8;;\x1b\\\x00")).toBe("abcd");
   expect(plain("10%\r50%\r100%\r")).toBe("100%");
+});
+
+it("knows the style that the next line begins with", () => {
+  expect(styleAfter(["a \x1b[1mb", "c", "\x1b[31md"])).toEqual({ bold: true, color: "var(--ansi-red)" });
+  expect(styleAfter(["a \x1b[1mb\x1b[0m", "c"])).toEqual({});
 });
