@@ -9,7 +9,7 @@ function ApiMonitor:new()
     local app = session:create(ApiMonitor, { calls = {}, steps = {} })
     for at = 1, STEPS do
         app:step()
-        for call = 1, 6 do app:simulate(at * 7 + call) end
+        for call = 1, at < STEPS and SECONDS or 0 do app:simulate(at * 7 + call, (STEPS - at) * SECONDS - call) end
     end
     return app
 end
@@ -23,7 +23,7 @@ end
 function ApiMonitor:record(call)
     if type(call) ~= "table" or not tonumber(call.ms) then return end
     local row = {
-        at = os.date("%H:%M:%S"), service = tostring(call.service or "?"), operation = tostring(call.operation or "?"),
+        at = os.date("%H:%M:%S", os.time() - (call.ago or 0)), service = tostring(call.service or "?"), operation = tostring(call.operation or "?"),
         status = tonumber(call.status) or 0, ms = math.floor(tonumber(call.ms)),
     }
     table.insert(self.calls, 1, row)
@@ -34,10 +34,10 @@ function ApiMonitor:record(call)
     if row.status >= 400 or row.status == 0 then now.errors = now.errors + 1 end
 end
 
-function ApiMonitor:simulate(seed)
+function ApiMonitor:simulate(seed, ago)
     local pick = SERVICES[1 + seed % #SERVICES]
     local slow = seed % 23 == 0
-    self:record({ service = pick[1], operation = pick[2], ms = pick[3] * (slow and 4 or 0.7 + seed * 31 % 60 / 100), status = slow and 503 or seed % 17 == 0 and 404 or 200 })
+    self:record({ ago = ago, service = pick[1], operation = pick[2], ms = pick[3] * (slow and 4 or 0.7 + seed * 31 % 60 / 100), status = slow and 503 or seed % 17 == 0 and 404 or 200 })
 end
 
 function ApiMonitor:tick()

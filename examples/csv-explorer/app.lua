@@ -153,7 +153,7 @@ function CsvExplorer:points()
 end
 
 function CsvExplorer:chartTitle()
-    return (self.number == "" and "Rows" or self.number) .. " by " .. self.by
+    return (self.number == "" and "Rows" or self.number:sub(1, 1):upper() .. self.number:sub(2)) .. " by " .. self.by
 end
 
 if not session.reloading then csvExplorer = CsvExplorer:new() end

@@ -26,7 +26,7 @@ function Dashboard:new()
         for at = 1, length do board.series[period][at] = point(period) end
     end
     for at = 1, RECENT do board.sold[at] = PRODUCTS[1 + random(#PRODUCTS)][1] end
-    board:roll("day")
+    for period in pairs(LENGTHS) do board:roll(period) end
     for _ = 1, SHOWN do board:sell() end
     return board
 end
@@ -62,12 +62,15 @@ end
 function Dashboard:show(period) self.period = period end
 function Dashboard:look(period) return self.period == period and "primary" or "default" end
 
--- The points of the chosen period with their places on the axis.
+-- The points of the chosen period with their places on the axis. The last is the hour or day up to now, so the curve never begins at nothing.
 function Dashboard:points()
     local found, points = {}, self.series[self.period]
+    local length = TICKS * SCALES[self.period]
+    local before = 1 - self.ticks % length / length
     for at, one in ipairs(points) do
         local ago = #points - at
-        found[at] = { time = ago == 0 and "now" or "−" .. ago .. (self.period == "day" and " h" or " d"), revenue = one.revenue, orders = one.orders }
+        local rest = ago == 0 and points[at - 1].revenue * before or 0
+        found[at] = { time = ago == 0 and "now" or "−" .. ago .. (self.period == "day" and " h" or " d"), revenue = math.floor(one.revenue + rest) }
     end
     return found
 end

@@ -6,7 +6,7 @@ APP = "csv-explorer"
 async def test_the_sample_is_summed_by_continent(app: OpenApp) -> None:
     session, browser = app
     assert browser.value("summary()") == "20 rows, 6 columns, 3 of them numbers"
-    assert browser.value("chartTitle()") == "population by continent"
+    assert browser.value("chartTitle()") == "Population by continent"
     assert await session.run_lua("local p = csvExplorer:points()[1] return {p.label, p.value}") == '["Asia",124.7]'
 
 

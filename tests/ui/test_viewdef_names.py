@@ -1,4 +1,4 @@
-"""Tags, attributes, options and icons that do not exist are found, with the name that was meant; others are left alone."""
+"""Names in viewdefs that do not exist are found, with the one that was meant; others are left alone."""
 
 import re
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_name_that_does_not_exist_is_found(html: str, expected: tuple[int, str
     [
         '<svg viewBox="0 0 1 1"><linearGradient id="a"><stop/></linearGradient><path d="M0 0"/></svg>',
         "<my-element></my-element>",
-        '<b ui-value="total()?decimals=2&unit=€"></b><ul ui-viewlist="rows?wrapper=Mine&depth=2&item=X&window=20"></ul>',
+        '<b ui-value="total()?decimals=2&unit=€"></b><ul ui-viewlist="rows?wrapper=Mine&depth=2&window=20"></ul>',
         """<b ui-value="busy ? 'wait' : 'go'"></b><b ui-value="said('really?keypres')"></b>""",
         "<sl-mine></sl-mine><script>customElements.define('sl-mine', class extends HTMLElement {})</script>",
         '<b ui-class-hidden="a" ui-style-width="b" ui-attr-title="c" ui-event-click="d()" ui-namespace="e"></b>',

@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from chromium import SETTLED
+from ui_mcp.ui.console.scaffold import scaffold
+from ui_mcp.workspace import BUNDLE, Workspace
 
 from .conftest import Server
 
@@ -35,15 +37,15 @@ SHOWN = {
 WIDTHS: dict[int, Literal["light", "dark"]] = {1280: "light", 768: "dark", 390: "light"}
 
 
-def accessible(page: Page, part: str = "html") -> None:
-    """Fail on anything axe calls serious in the page or in a part of it."""
+def accessible(page: Page, part: str = "html", *impacts: str) -> None:
+    """Fail on anything axe calls serious, or by one of `impacts`, in the page or in a part of it."""
     page.evaluate(SETTLED)
     page.evaluate(f"{AXE.read_text()};0")  # not a script element, which a page's policy may refuse
     found = page.evaluate(
-        """async (part) => (await axe.run(part, { resultTypes: ['violations'] })).violations
-            .filter((one) => ['serious', 'critical'].includes(one.impact))
+        """async ([part, impacts]) => (await axe.run(part, { resultTypes: ['violations'] })).violations
+            .filter((one) => impacts.includes(one.impact))
             .map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 160))])""",
-        part,
+        [part, ["serious", "critical", *impacts]],
     )
     assert found == []
 
@@ -142,17 +144,31 @@ def test_examples_are_accessible_at_any_width_and_need_no_other_machine(
     server: Server, page: Page, name: str, foreign: list[str]
 ) -> None:
     shutil.copytree(ROOT / "examples" / name, server.base / "apps" / name)
+    looks_finished(server, page, name, SHOWN[name])
+    assert foreign == []
+
+
+@pytest.mark.parametrize("template", sorted(path.name for path in (BUNDLE / "templates").iterdir()))
+def test_new_apps_of_every_template_are_accessible_at_any_width(
+    server: Server, page: Page, template: str, foreign: list[str]
+) -> None:
+    scaffold(Workspace.at(server.base), f"my-{template}", None, template)
+    looks_finished(server, page, f"my-{template}", f"My {template}")
+    assert foreign == []
+
+
+def looks_finished(server: Server, page: Page, name: str, heading: str) -> None:
+    """Fail on whatever axe finds, on things wider than the page and on errors, in three widths."""
     for width, scheme in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.goto(f"{server.url}/app/{name}")
-        expect(page.get_by_role("heading", name=SHOWN[name]).first).to_be_visible()
+        expect(page.get_by_role("heading", name=heading).first).to_be_visible()
         page.wait_for_function("document.querySelectorAll(':not(:defined, ui-column)').length === 0")
-        accessible(page)
+        accessible(page, "html", "moderate", "minor")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0  # the app scrolls inside
         expect(page.locator(".ui-error")).to_have_count(0)
-    assert foreign == []
 
 
 def test_a_card_is_dragged_to_another_column(server: Server, page: Page) -> None:

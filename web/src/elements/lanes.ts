@@ -48,6 +48,8 @@ export class Lanes {
       return;
     }
     const active = this.element.contains((this.element.getRootNode() as ShadowRoot).activeElement);
+    // Without entries nothing in it has the focus, and it may be wider than its place.
+    this.element.tabIndex = lanes.some(({ entries }) => entries.length > 0) ? -1 : 0;
     this.element.replaceChildren(...this.arranged().map((lane) => this.lane(lane)));
     if (active) {
       this.entry(this.focused)?.focus();

@@ -14,7 +14,8 @@ function format(decimals: number | null): Intl.NumberFormat {
   if (known !== undefined) {
     return known;
   }
-  const digits = decimals === null ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  // Four digits are mostly a year, which is written without a separator.
+  const digits = decimals === null ? { maximumFractionDigits: 6, useGrouping: "min2" as const } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const made = new Intl.NumberFormat(undefined, digits);
   formats.set(decimals, made);
   return made;

@@ -169,7 +169,8 @@ describe("any other element", () => {
     ["unit=km/h", 3.25, "3.25 km/h"],
     ["decimals=2", "1234.5", "1234.5"],
     ["decimals=2&unit=€", null, ""],
-    ["decimals=many", 1234.5, "1,234.5"],
+    ["decimals=many", 1234.5, "1234.5"],
+    ["unit=km", 12345, "12,345 km"],
   ])("with ?%s shows %j as %j", (options, value, text) => {
     open(`<p data-ui-b="0 ui-value" ui-value="total()?${options}"></p>`, value);
     expect(element("p").textContent).toBe(text);

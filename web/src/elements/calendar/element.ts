@@ -174,7 +174,7 @@ class UiCalendar extends UiElement {
       return make("li", {}, button);
     });
     const empty = make("p", {}, this.option("empty", "Nothing on this day."));
-    this.agenda.replaceChildren(make("h3", {}, named(date, { weekday: "long", day: "numeric", month: "long" })), rows.length > 0 ? make("ul", {}, ...rows) : empty);
+    this.agenda.replaceChildren(make("h2", {}, named(date, { weekday: "long", day: "numeric", month: "long" })), rows.length > 0 ? make("ul", {}, ...rows) : empty);
     this.agenda.querySelector<HTMLElement>(`[data-entry="${focused ?? ""}"]`)?.focus();
   }
 

@@ -116,7 +116,7 @@ function splits({ horizontal, width, height }: Asked): number {
 function namedPlaces({ places }: Plot, { type, horizontal, width }: Asked, look: Look): object {
   const bars = type === "bar" || type === "stacked";
   const every = bars && !horizontal && places.length <= FEW_NAMES;
-  const axisLabel = { color: look.muted, hideOverlap: !every, ...(every && { interval: 0, overflow: "break", width: Math.max(24, (width - AXIS_WIDTH) / places.length - 6) }) };
+  const axisLabel = { color: look.muted, hideOverlap: !every, ...(every && { interval: 0, overflow: "break", lineHeight: 15, width: Math.max(24, (width - AXIS_WIDTH) / places.length - 6) }) };
   return { type: "category", data: [...places], boundaryGap: bars, ...axisLook(look), axisLabel, splitLine: { show: false } };
 }
 
