@@ -24,7 +24,7 @@ LIBRARIES = Path(__file__).parents[1] / ".clients" / "components"
 PACKAGES = [
     "@shoelace-style/shoelace@2", "@awesome.me/webawesome@3", "antd@5", "react@18", "react-dom@18", "@mui/material@7",
     "@emotion/react@11", "@emotion/styled@11", "ag-grid-community", "monaco-editor", "tabulator-tables@6", "esbuild",
-    "agent-browser",
+    "agent-browser@>=0.41",
 ]  # fmt: skip
 PAGES = ("shoelace", "webawesome", "antd", "mui", "aggrid", "monaco", "tabulator")
 READY_SECONDS = 6.0

@@ -94,7 +94,7 @@ def peers() -> Path:
     if not (PEERS / "node_modules").is_dir():
         PEERS.mkdir(parents=True, exist_ok=True)
         (PEERS / "package.json").write_text("{}")
-        packages = ["@playwright/mcp", "chrome-devtools-mcp", "agent-browser"]
+        packages = ["@playwright/mcp", "chrome-devtools-mcp", "agent-browser@>=0.41"]
         command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", *packages]
         subprocess.run(command, cwd=PEERS, check=True, stdout=subprocess.DEVNULL)
     return PEERS / "node_modules" / ".bin"
@@ -103,8 +103,11 @@ def peers() -> Path:
 def ours(folder: Path, url: str) -> Server:
     base = folder / "ours"
     base.mkdir(exist_ok=True)
-    subprocess.run([sys.executable, "-m", "ui_mcp", "attach", "--url", url], cwd=base, check=True, capture_output=True)
-    return Server([sys.executable, "-m", "ui_mcp", "mcp"], base)
+    # Of its own, so that servers which others start meanwhile on this machine are none of this account's.
+    account = ["env", f"XDG_STATE_HOME={folder / 'state'}"]
+    command = [*account, sys.executable, "-m", "ui_mcp"]
+    subprocess.run([*command, "attach", "--url", url], cwd=base, check=True, capture_output=True)
+    return Server([*command, "mcp"], base)
 
 
 def playwright(folder: Path, url: str) -> Server:

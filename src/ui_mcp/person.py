@@ -17,6 +17,9 @@ from platformdirs import user_state_path
 
 from ui_mcp.processes import pid_exists
 
+RESERVED_PORTS = range(25300, 25500)
+"""Where person's listeners listen unless a port is configured or known: driven browsers start without access to these,
+so that one that begins to listen later ends none of them."""
 CODE_SECONDS = 600.0
 IDLE_SECONDS = 30 * 86400.0
 _ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -142,6 +145,12 @@ def listener_ports(folder: Path | None = None) -> frozenset[int]:
         else:
             file.unlink(missing_ok=True)
     return frozenset(found)
+
+
+def reserved_ports(base: Path) -> Iterator[int]:
+    """Yield the reserved ports, each base directory from another one on."""
+    first = int.from_bytes(hashlib.sha256(os.fsencode(base)).digest()[:4], "big")
+    return (RESERVED_PORTS[(first + at) % len(RESERVED_PORTS)] for at in range(len(RESERVED_PORTS)))
 
 
 def last_port(base: Path) -> int | None:

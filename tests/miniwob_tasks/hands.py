@@ -1,6 +1,7 @@
 """Our tools as an oracle uses them, over MCP; counts the calls and the characters that go through a model."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -122,8 +123,10 @@ class Ui:
 @contextmanager
 def browser(url: str) -> Iterator[Ui]:
     """Attach a browser as a person would, and drive it over MCP."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, TemporaryDirectory() as account:
         command = [sys.executable, "-m", "ui_mcp", "attach", "--url", url]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        with LineClient(cwd=Path(folder)) as client:
+        # Of its own, so that servers which others start meanwhile on this machine are none of this account's.
+        state = {"XDG_STATE_HOME": account}
+        subprocess.run(command, cwd=folder, env={**os.environ, **state}, check=True, capture_output=True)
+        with LineClient(cwd=Path(folder), **state) as client:
             yield Ui(client)

@@ -86,13 +86,13 @@ class App:
 
 @contextmanager
 def apps(names: tuple[str, ...] = tuple(SHOWN)) -> Iterator[list[App]]:
-    with TemporaryDirectory() as place:
+    with TemporaryDirectory() as place, TemporaryDirectory() as account:
         base = Path(place) / ".claude/ui"
         (base / "config").mkdir(parents=True)
         (base / "config" / "config.toml").write_text("[introspection]\ntimeout_ms = 30_000\n")
         agree(base)
         for name in names:
             shutil.copytree(EXAMPLES / name, base / "apps" / name)
-        with LineClient(cwd=Path(place)) as client:
+        with LineClient(cwd=Path(place), XDG_STATE_HOME=account) as client:
             client.call("ui_start")
             yield [App(client, base / "apps", name) for name in names]

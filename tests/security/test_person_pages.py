@@ -1,5 +1,6 @@
 """Agents' snapshots and actions keep away from the person's own pages, in a driven browser and in an attached one."""
 
+import re
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
@@ -16,8 +17,9 @@ from starlette.types import Receive, Scope, Send
 
 from chromium import FLAGS
 from introspection.demos import needs
+from ui_mcp.config import Config
 from ui_mcp.errors import UiNotEnabledError
-from ui_mcp.introspection.backend import ScreenshotRequest
+from ui_mcp.introspection.backend import Attachment, ScreenshotRequest
 from ui_mcp.introspection.backends.chromium.browser import BrowserBackend
 from ui_mcp.introspection.backends.chromium.devtools import DevToolsError
 from ui_mcp.introspection.backends.chromium.input import TYPED_AT_ONCE
@@ -25,7 +27,13 @@ from ui_mcp.introspection.backends.chromium.launch import complete_url
 from ui_mcp.introspection.backends.chromium.tab import Tab
 from ui_mcp.introspection.contract import CaptureRequest
 from ui_mcp.introspection.person_pages import is_person_page
+from ui_mcp.introspection.snapshot import SnapshotRequest, as_text
+from ui_mcp.introspection.targets import TargetRegistry, write
+from ui_mcp.introspection.tools.perform import PerformArgs, act
 from ui_mcp.person import registered_listener
+from ui_mcp.toolkit.tool import Call, Text
+from ui_mcp.validation import read
+from ui_mcp.webserver.person_app import bind_for_person
 from ui_mcp.webserver.server import bind, listening, port_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -121,6 +129,9 @@ async def attached(address: str, *urls: str) -> AsyncIterator[BrowserBackend]:
                 await anyio.lowlevel.checkpoint()
     backend = await BrowserBackend.connect(address)
     try:
+        with anyio.fail_after(60):  # each is an empty page at first
+            while not {*urls} <= {driven.tab.url for driven in backend._pages}:
+                await anyio.sleep(0.02)
         for driven in backend._pages:
             await driven.tab.wait_document()
         yield backend
@@ -193,6 +204,48 @@ async def test_a_driven_browser_is_replaced_when_a_person_begins_to_listen(app: 
             during = backend.alive()
 
     assert (before, during) == (True, False)
+
+
+@pytest.mark.covers("UI-EYES-1")
+async def test_a_driven_browser_goes_on_when_a_person_begins_to_listen_where_it_was_kept_from(
+    app: Site, tmp_path: Path
+) -> None:
+    async with driven(app.url) as backend:
+        with bind_for_person("127.0.0.1", tmp_path) as late, registered_listener(port_of(late)):
+            during = backend.alive()
+            with anyio.fail_after(60), pytest.raises(DevToolsError, match="ERR_NAME_NOT_RESOLVED"):
+                await backend._pages[0].tab.goto(f"http://127.0.0.1:{port_of(late)}/")
+
+    assert during
+
+
+@pytest.mark.covers("UI-EYES-1", "IN-12")
+async def test_an_agent_is_told_that_its_browser_was_replaced_before_it_acts_in_the_new_one(
+    app: Site, tmp_path: Path
+) -> None:
+    needs("chromium")
+    app.body = "<title>App</title><button onclick=\"document.title='pressed'\">Pay</button>"
+    write(tmp_path, Attachment("url", "url", app.url, url=app.url))
+    targets = TargetRegistry(Config, lambda: tmp_path, lambda: None)
+    pay = [{"type": "click", "target": {"text": "Pay"}}]
+    try:
+        before = await as_text(await targets.target("url"), SnapshotRequest())
+        async with serving(Site()) as late:
+            with registered_listener(late.port):
+                refused = await act.body(targets, read(PerformArgs, {"actions": pay}), Call())
+                after = await as_text(await targets.target("url"), SnapshotRequest())
+                await targets.forget("url")
+    finally:
+        await targets.close()
+
+    uids = [set(re.findall(r"^ +\w+ (\w+)", outline, re.MULTILINE)) for outline in (before, after)]
+    (said,) = refused.content
+    assert isinstance(said, Text)
+    assert "MCP_UI_STALE_REF" in said.text
+    assert "it was begun again" in said.text
+    assert "pressed" not in after
+    assert uids[0]
+    assert not uids[0] & uids[1]
 
 
 @pytest.mark.covers("UI-EYES-1")

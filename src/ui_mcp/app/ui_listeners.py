@@ -9,7 +9,6 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
     nullcontext,
-    suppress,
 )
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,7 +40,7 @@ from ui_mcp.ui.sessions.registry import ServerInfo, SessionRegistry
 from ui_mcp.ui.states import Configured, Running
 from ui_mcp.ui.themes import decorate
 from ui_mcp.webserver.auth import CODE_LIFETIME, OneTimeTokens
-from ui_mcp.webserver.person_app import registered
+from ui_mcp.webserver.person_app import bind_for_person, registered
 from ui_mcp.webserver.person_auth import Access
 from ui_mcp.webserver.security import AccessRules, SecurityMiddleware, readable_by
 from ui_mcp.webserver.server import App, LazyRoutes, Routes, bind, listening, mcp_app, port_of
@@ -367,10 +366,7 @@ def bind_person(config: Config, workspace: Workspace, preferred: int) -> socket.
     if configured:
         return bind(host, configured)
     known = (preferred, last_person_port(workspace.base)) if configured is None else (preferred,)
-    for port in filter(None, known):
-        with suppress(ConfigError):
-            return bind(host, port)
-    return bind(host, 0)
+    return bind_for_person(host, workspace.base, filter(None, known))
 
 
 def person_host(config: Config) -> str:

@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import anyio
 
-from ui_mcp.errors import ConfigError
 from ui_mcp.gateway.approvals.http import ApprovalPages, approvals_app
 from ui_mcp.gateway.service import GatewayService
 from ui_mcp.gateway.sign_in_pages import sign_in_routes
 from ui_mcp.inbox.http import InboxBridge, by_person
 from ui_mcp.inbox.service import inbox_opener
 from ui_mcp.person import last_port, remember_port
-from ui_mcp.webserver.person_app import person_link, person_listening
-from ui_mcp.webserver.server import bind, port_of
+from ui_mcp.webserver.person_app import bind_for_person, person_link, person_listening
+from ui_mcp.webserver.server import port_of
 
 
 async def serve_approvals(gateway: GatewayService, opened: Callable[[str], None]) -> None:
@@ -43,9 +42,6 @@ def show_link(url: str) -> None:
 def _person_socket(gateway: GatewayService) -> socket.socket:
     """Bind the last used port if it is free: the browser keeps its credential per origin."""
     data = gateway.context.data
-    try:
-        listener = bind("127.0.0.1", last_port(data) or 0)
-    except ConfigError:
-        listener = bind("127.0.0.1", 0)
+    listener = bind_for_person("127.0.0.1", data, filter(None, [last_port(data)]))
     remember_port(data, port_of(listener))
     return listener

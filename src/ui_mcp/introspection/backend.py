@@ -130,6 +130,10 @@ class Browser(Protocol):
         """
         ...
 
+    def loss(self) -> str | None:
+        """Return why the pages of a browser that is not `alive` are gone; None if they are open without us."""
+        ...
+
     async def browse(self, request: BrowserRequest) -> str | bytes:
         """Perform an operation and return its answer, text or a PNG.
 

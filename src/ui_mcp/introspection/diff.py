@@ -236,7 +236,7 @@ async def look(target: Target) -> Shown:
     found = [line for entry in outline.entries(capture) for line in _lines(entry, 0)]
     await target.tell(uid for node in capture.nodes() for uid in outline.row_uids(node))
     lines, keys = tuple(line for line, _ in found), tuple(key for _, key in found)
-    return Shown(lines, keys, tuple(target.backend.problems()))
+    return Shown(lines, keys, tuple(target.problems()))
 
 
 def difference(before: Shown | None, after: Shown) -> str:

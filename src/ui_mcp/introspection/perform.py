@@ -111,7 +111,7 @@ async def _observe(target: Target, batch: ActionBatch, before: Capture | None) -
     except IntrospectError as error:
         return f"{error.code}: {error.message}"
     diff = compare(before, after) if before is not None else None
-    problems = [f"! {cut(problem, 300)}" for problem in target.backend.problems()]
+    problems = [f"! {cut(problem, 300)}" for problem in target.problems()]
     if diff is not None and tokens(changes := diff.text()) <= OBSERVED_TOKENS:
         await target.tell(diff.row_uids())
         return "\n".join([changes, *problems])

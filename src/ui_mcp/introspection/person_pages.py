@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from ui_mcp.errors import UiNotEnabledError
 from ui_mcp.jsontypes import dumps
-from ui_mcp.person import listener_ports
+from ui_mcp.person import RESERVED_PORTS, listener_ports
 
 _DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _LOOPBACK_IN_PAGE = r"/^(.*\.)?localhost\.?$|^127\.|^0\.0\.0\.0$|^\[::1?\]$|^\[::ffff:(7f|0:0)/"
@@ -51,6 +51,16 @@ def guarded(expression: str) -> str:
     ports = dumps([str(port) for port in listener_ports()])
     is_person = f"{ports}.includes(location.port) && {_LOOPBACK_IN_PAGE}.test(location.hostname)"
     return f"({is_person}) || document.querySelector({dumps(MARKER)}) ? null : {expression}"
+
+
+def unreachable_ports() -> frozenset[int]:
+    """Return the ports that our own browser is to be kept from: current listeners, and where new ones will be."""
+    return listener_ports() | {*RESERVED_PORTS}
+
+
+def reaches_person(unreachable: frozenset[int] | None) -> bool:
+    """Return whether our own browser, kept from these ports, could connect to a listener opened since its start."""
+    return unreachable is not None and not listener_ports() <= unreachable
 
 
 def resolver_rules(ports: Iterable[int]) -> list[str]:

@@ -169,11 +169,11 @@ def _headline(target: Target, capture: Capture) -> str:
 
 
 def _problems(target: Target) -> list[str]:
-    return [f"! {outline.cut(problem, 300)}" for problem in target.backend.problems()]
+    return [f"! {outline.cut(problem, 300)}" for problem in target.problems()]
 
 
 def _whole(target: Target, capture: Capture, request: SnapshotRequest) -> JsonObject:
-    problems = target.backend.problems()
+    problems = target.problems()
     return (
         snapshot_json.snapshot(capture)
         | ({"problems": problems} if problems else {})

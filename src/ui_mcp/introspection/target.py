@@ -57,6 +57,8 @@ class Target:
         self._last: Capture | None = None
         self.recorder: Recorder | None = None
         """Notes what is done to the UI, while a recording runs."""
+        self.loss: str | None = None
+        """Why what an earlier answer showed is gone; None if nothing is, or the agent knows."""
 
     @property
     def backend(self) -> UiBackend:
@@ -81,6 +83,21 @@ class Target:
 
     def take_back(self) -> None:
         self._is_handed_over = False
+
+    def problems(self) -> list[str]:
+        """Return and clear what the agent must know beside what is shown."""
+        loss, self.loss = self.loss, None
+        return [*([loss] if loss else []), *self.backend.problems()]
+
+    def require_notified(self) -> None:
+        """Check that the agent knows that this is not the UI any more which it saw last.
+
+        Raises:
+            UiStaleRefError: it was begun again and no answer has said so.
+        """
+        loss, self.loss = self.loss, None
+        if loss:
+            raise UiStaleRefError(f"Nothing was done: {loss}\nTake a new snapshot.")
 
     async def capture(self, request: CaptureRequest) -> Capture:
         """Read the UI and keep the capture.

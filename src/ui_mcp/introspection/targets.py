@@ -135,6 +135,8 @@ class TargetRegistry:
         self._on_pointed = on_pointed
         self._targets: dict[str, Target] = {}
         self._opened_for: dict[str, str] = {}
+        self._losses: dict[str, str] = {}
+        """Why browsers that will be started again were dropped."""
         self._lock = anyio.Lock()
         self.hand_overs = HandOvers()
         self.recording: Recording | None = None
@@ -292,6 +294,8 @@ class TargetRegistry:
     async def _drop_dead(self) -> None:
         for name in [name for name, target in self._targets.items() if not target.connection.alive()]:
             dropped = self._targets.pop(name)
+            if isinstance(dropped.connection, Browser) and (why := dropped.connection.loss()):
+                self._losses[name] = f"browser: {why}; its tabs, forms and logins are gone"
             if dropped.recorder is not None:
                 dropped.recorder.interrupt("The UI was closed here; what was done later is not recorded")
                 self.recording = dropped.recorder.finish(None)
@@ -329,6 +333,7 @@ class TargetRegistry:
         if name not in self._targets:
             settings = self._config().introspection
             self._targets[name] = Target(name, make(), seconds=settings.timeout_ms / 1000, redact=settings.redact)
+            self._targets[name].loss = self._losses.pop(name, None)
         return self._targets[name]
 
     async def _browser(self, served: ServedUi) -> Target:

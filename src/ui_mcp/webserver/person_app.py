@@ -2,7 +2,7 @@
 
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Scope
 
 from ui_mcp.errors import ConfigError, LifecycleError, NotFoundError
 from ui_mcp.jsontypes import Json, JsonObject, loads
-from ui_mcp.person import PersonKeys, registered_listener, state_folder
+from ui_mcp.person import PersonKeys, registered_listener, reserved_ports, state_folder
 from ui_mcp.webserver.person_auth import (
     CREDENTIAL_HEADER,
     ENTER,
@@ -30,7 +30,7 @@ from ui_mcp.webserver.person_auth import (
     is_person,
 )
 from ui_mcp.webserver.responses import not_found
-from ui_mcp.webserver.server import App, listening, port_of
+from ui_mcp.webserver.server import App, bind, listening, port_of
 from ui_mcp.webserver.static import Files
 from ui_mcp.workspace import BUNDLE
 
@@ -219,6 +219,18 @@ def file_route(path: str, folder: Path) -> Route:
         return found or not_found(request)
 
     return Route(f"{path}/{{path:path}}", file, methods=["GET"])
+
+
+def bind_for_person(host: str, base: Path, known: Iterable[int] = ()) -> socket.socket:
+    """Return the socket of a person's listener: on a known port, which keeps its origin, else on a reserved or any one.
+
+    Raises:
+        ConfigError: the address is not available.
+    """
+    for port in (*known, *reserved_ports(base)):
+        with suppress(ConfigError):
+            return bind(host, port)
+    return bind(host, 0)
 
 
 @contextmanager

@@ -69,7 +69,11 @@ def require_actions(settings: IntrospectionSettings) -> None:
 async def _perform(registry: TargetRegistry, args: PerformArgs) -> ToolResult:
     require_actions(registry.config.introspection)
     url, actions = _requested(args)
-    target = await (registry.target(args.target) if url is None else _opened(registry, args.target, url))
+    if url is None:
+        target = await registry.target(args.target)
+        target.require_notified()
+    else:
+        target = await _opened(registry, args.target, url)
     # A page that has just been opened is all new.
     observe = "outline" if url is not None and args.observe == "diff" else args.observe
     result = await perform(target, ActionBatch(actions, args.await_ui_idle, args.timeout_ms, observe))

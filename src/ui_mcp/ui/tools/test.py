@@ -100,6 +100,8 @@ async def _play(host: UiServer, args: TestArgs) -> ToolResult:
         return await _record(host.targets, args.record, args.target)
     steps = args.steps or _last(host.targets).steps
     target = await host.targets.target(args.target or "browser")
+    if target.name != "browser":  # our own browser shows the app again, as it is
+        target.require_notified()
     return await _played(host, target, steps) or json_result({"ok": True, "steps": len(steps)})
 
 

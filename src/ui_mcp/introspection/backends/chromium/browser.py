@@ -13,9 +13,9 @@ from ui_mcp.introspection.backends.chromium.activity import Downloads, PageActiv
 from ui_mcp.introspection.backends.chromium.browsing import browse, load
 from ui_mcp.introspection.backends.chromium.debugger import require_debugger
 from ui_mcp.introspection.backends.chromium.devtools import Connection, DevToolsError
-from ui_mcp.introspection.backends.chromium.emulation import VIEWPORT
+from ui_mcp.introspection.backends.chromium.emulation import our_setup
 from ui_mcp.introspection.backends.chromium.input import real_input
-from ui_mcp.introspection.backends.chromium.launch import offer_model_context, open_closed_shadows, require_executable
+from ui_mcp.introspection.backends.chromium.launch import require_executable
 from ui_mcp.introspection.backends.chromium.page import DialogOpenError, DrivenPage, prefix_of
 from ui_mcp.introspection.backends.chromium.person_driving import PersonDriving
 from ui_mcp.introspection.backends.chromium.pointing import card_commands, enable_card, show_as, words_of
@@ -25,14 +25,21 @@ from ui_mcp.introspection.backends.chromium.tab import TabSetup
 from ui_mcp.introspection.backends.chromium.transports import BrowserProcess, connect_websocket
 from ui_mcp.introspection.backends.chromium.watching import PersonWatch
 from ui_mcp.introspection.contract import CaptureRequest, Ref
-from ui_mcp.introspection.person_pages import is_person_page, person_page_refused, refuse_person_pages, resolver_rules
+from ui_mcp.introspection.person_pages import (
+    is_person_page,
+    person_page_refused,
+    reaches_person,
+    refuse_person_pages,
+    resolver_rules,
+    unreachable_ports,
+)
 from ui_mcp.introspection.tree import uid_prefixes
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.person import listener_ports
 
 READY_SECONDS = 10.0
 CONNECT_SECONDS = 30.0
-
+_PREFIXES = uid_prefixes()  # shared, so that no uid means a node of a browser that is started later, too
 DRIVEN = "ui-mcp-eyes"
 """Word in our user agent, by which our server knows that no person uses the page."""
 
@@ -49,7 +56,6 @@ class BrowserBackend:
         self._pid: int | None = None
         self._unreachable: frozenset[int] | None = None
         """Ports of a person's listeners that our own browser was started without access to; None for other browsers."""
-        self._prefixes = uid_prefixes()
         self._setup = TabSetup()
         self._context: str | None = None
         """Profile within our own browser whose pages are ours; None takes all pages of a browser."""
@@ -74,7 +80,7 @@ class BrowserBackend:
             UiNotEnabledError: no browser is installed or it does not start, or the page is the person's own.
         """
         refuse_person_pages([url])
-        unreachable = listener_ports()
+        unreachable = unreachable_ports()
         connection = Connection()
         process = await BrowserProcess.start(require_executable(path), resolver_rules(unreachable), connection)
         try:
@@ -95,17 +101,7 @@ class BrowserBackend:
     async def _own_context(self) -> None:
         """Make a profile for our pages, in which every new page is prepared before it loads anything."""
         browser = self._connection.browser
-        agent = {"userAgent": f"{(await browser.send('Browser.getVersion'))['userAgent']} {DRIVEN}"}
-        self._setup = TabSetup(
-            page=[("Emulation.setDeviceMetricsOverride", {**VIEWPORT, "deviceScaleFactor": 1, "mobile": False})],
-            everywhere=[
-                ("Page.addScriptToEvaluateOnNewDocument", {"source": open_closed_shadows()}),
-                ("Page.addScriptToEvaluateOnNewDocument", {"source": offer_model_context()}),
-                ("Emulation.setUserAgentOverride", agent),
-                ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
-            ],
-            paused=True,
-        )
+        self._setup = our_setup(f"{(await browser.send('Browser.getVersion'))['userAgent']} {DRIVEN}")
         self._context = (await browser.send("Target.createBrowserContext"))["browserContextId"]
         self.person = PersonDriving(browser, self._context, self._open_pages)
         await self._downloads.keep(self._context)
@@ -278,9 +274,15 @@ class BrowserBackend:
     def alive(self) -> bool:
         """Return whether the browser runs and has a page."""
         # A browser that could reach a newly opened listener of a person must be replaced.
-        if self._unreachable is not None and not listener_ports() <= self._unreachable:
-            return False
-        return self._connection.is_open and any(not driven.tab.is_closed for driven in self._pages)
+        is_open = self._connection.is_open and not reaches_person(self._unreachable)
+        return is_open and any(not driven.tab.is_closed for driven in self._pages)
+
+    def loss(self) -> str | None:
+        if self._process is None:
+            return None
+        if reaches_person(self._unreachable):
+            return "it was begun again because it could have reached a page of the person that opened meanwhile"
+        return "it ended and was started again"
 
     async def close(self) -> None:
         """Close our own browser, or disconnect from a browser that we connected to."""
@@ -309,7 +311,7 @@ class BrowserBackend:
         ours = self._context is None or info.get("browserContextId") == self._context
         if ours and info.get("subtype") != "prerender" and not info["url"].startswith("devtools:"):
             setup = self._watch.setup(self._setup)
-            driven = DrivenPage(self._connection, event, setup, self._prefixes, self._downloads.new_file)
+            driven = DrivenPage(self._connection, event, setup, _PREFIXES, self._downloads.new_file)
             driven.tab.session.on("Runtime.bindingCalled", lambda called: self._on_called(driven, called))
             if self.person is not None:
                 self.person.prepare(driven)

@@ -8,9 +8,25 @@ import anyio
 
 from ui_mcp.errors import UiArgumentError
 from ui_mcp.introspection.backends.chromium.devtools import Session
+from ui_mcp.introspection.backends.chromium.launch import offer_model_context, open_closed_shadows
+from ui_mcp.introspection.backends.chromium.tab import TabSetup
 from ui_mcp.jsontypes import JsonObject
 
 VIEWPORT = {"width": 1280, "height": 800}
+
+
+def our_setup(user_agent: str) -> TabSetup:
+    """Return how pages of our own browser begin."""
+    return TabSetup(
+        page=[("Emulation.setDeviceMetricsOverride", {**VIEWPORT, "deviceScaleFactor": 1, "mobile": False})],
+        everywhere=[
+            ("Page.addScriptToEvaluateOnNewDocument", {"source": open_closed_shadows()}),
+            ("Page.addScriptToEvaluateOnNewDocument", {"source": offer_model_context()}),
+            ("Emulation.setUserAgentOverride", {"userAgent": user_agent}),
+            ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+        ],
+        paused=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
