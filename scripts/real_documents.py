@@ -18,7 +18,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ import httpx2
 from ui_mcp.errors import InvalidArgumentsError, UiMcpError
 from ui_mcp.gateway.config.parse import is_openapi, parse
 from ui_mcp.gateway.openapi.arguments import ArgumentCheck
-from ui_mcp.gateway.openapi.document import Document, load
+from ui_mcp.gateway.openapi.document import Document, Place, load
 from ui_mcp.gateway.openapi.fetch import Fetcher
 from ui_mcp.gateway.openapi.model import Api, Operation
 from ui_mcp.gateway.openapi.operations import read_api
@@ -70,42 +71,113 @@ async def read(file: Path) -> tuple[Document, Api]:
 
 
 def required_arguments(operation: Operation) -> dict[str, Any]:
-    """Make up a value for each required argument."""
+    """Make up a value for each required argument; a path is text, in which `1` would be both a number and a text."""
     schema = operation.input_schema
-    wanted = schema.get("required", [])
-    return {name: value(schema["properties"][name], schema, 2) for name in wanted}
+    wanted = {name: schema["properties"][name] for name in schema.get("required", [])}
+    for parameter in operation.parameters:
+        texts = [one for one in parameter.schema.get("oneOf", ()) if one.get("type") == "string"]
+        if parameter.location == "path" and texts:
+            wanted[parameter.argument] = texts[0]
+    return {name: value(one, schema, 2) for name, one in wanted.items()}
 
 
-def examples(document: Document, api: Api) -> Iterator[tuple[Operation, Any]]:
-    """Yield the bodies that the document gives as examples of an operation's JSON body."""
+@dataclass(frozen=True)
+class Example:
+    """A value that the document gives for an argument; a partial one has only the fields with examples of their own."""
+
+    operation: Operation
+    argument: str
+    value: Any
+    media_type: str = ""
+    is_partial: bool = False
+
+
+def examples(document: Document, api: Api) -> Iterator[Example]:
+    """Yield the examples of all bodies, of their fields and of all parameters."""
     for operation in api.operations:
-        body = operation.body.variants[0].media_type if operation.body else ""
         try:
-            place = document.root.at("paths", operation.path, operation.method.lower(), "requestBody")
-            content = document.follow(document.follow(place).at("content", body)).value
+            place = document.follow(document.root.at("paths", operation.path))
+            place = document.follow(place.at(operation.method.lower()))
         except (UiMcpError, ValueError):
             continue
-        if not isinstance(content, dict) or "json" not in body:
-            continue
-        if "example" in content:
-            yield operation, content["example"]
-        for one in (content.get("examples") or {}).values():
-            if isinstance(one, dict) and "value" in one:
-                yield operation, one["value"]
+        yield from _body_examples(document, operation, place)
+        yield from _parameter_examples(document, operation, place)
+
+
+def _body_examples(document: Document, operation: Operation, place: Place) -> Iterator[Example]:
+    kinds = [variant.media_type for variant in operation.body.variants] if operation.body else []
+    for kind in kinds:
+        with suppress(UiMcpError, ValueError):
+            content = document.follow(document.follow(place.at("requestBody")).at("content", kind))
+            named = kind if len(kinds) > 1 else ""
+            for value in _given(document, content):
+                yield Example(operation, "body", value, named)
+            value = _of_fields(document, content.at("schema"), 4)
+            if value is not None and "xml" not in kind:  # a body of XML is given as text
+                yield Example(operation, "body", value, named, is_partial=True)
+
+
+def _parameter_examples(document: Document, operation: Operation, place: Place) -> Iterator[Example]:
+    item = document.follow(document.root.at("paths", operation.path))
+    known = {(one.name, one.location): one.argument for one in operation.parameters}
+    for declared in (*item.at("parameters").values(), *place.at("parameters").values()):
+        with suppress(UiMcpError, ValueError):
+            parameter = document.follow(declared)
+            argument = known.get((parameter.value.get("name"), parameter.value.get("in")))
+            found = [*_given(document, parameter)]
+            found += [one for one in [_of_fields(document, parameter.at("schema"), 4)] if one is not None]
+            for value in found if argument else ():
+                yield Example(operation, argument or "", value, is_partial=True)
+
+
+def _given(document: Document, place: Place) -> Iterator[Any]:
+    if isinstance(place.value, dict) and "example" in place.value:
+        yield place.value["example"]
+    for named in place.at("examples").values():
+        one = document.follow(named).value
+        if isinstance(one, dict) and "value" in one:
+            yield one["value"]
+
+
+def _of_fields(document: Document, place: Place, depth: int) -> Any:
+    """Return the example of a schema, or one that is made of those of its fields; None if there is none."""
+    place = document.follow(place)
+    schema = place.value if isinstance(place.value, dict) else {}
+    if "example" in schema or depth == 0 or schema.get("readOnly"):
+        return None if schema.get("readOnly") else schema.get("example")
+    if isinstance(schema.get("examples"), list) and schema["examples"]:
+        return schema["examples"][0]
+    if schema.get("type") == "array":
+        row = _of_fields(document, place.at("items"), depth - 1)
+        return None if row is None else [row]
+    fields = {name: _of_fields(document, one, depth - 1) for name, one in place.at("properties").items()}
+    given = {name: value for name, value in fields.items() if value is not None}
+    return given or None
 
 
 def try_examples(document: Document, api: Api, shown: int) -> None:
     refused, count = [], 0
-    for operation, body in examples(document, api):
+    for one in examples(document, api):
         count += 1
-        try:
-            ArgumentCheck(operation).check({**required_arguments(operation), "body": body}, {})
-        except InvalidArgumentsError as error:
-            problems = [one for one in error.details["problems"] if str(one).startswith("body")]  # type: ignore[attr-defined]
-            if problems:
-                refused.append(f"{operation.method} {operation.path}: {problems[0]}")
-    print(f"  own examples of JSON bodies: {count - len(refused)} of {count} accepted")
+        given = {**required_arguments(one.operation), one.argument: one.value}
+        if one.media_type:
+            given["content_type"] = one.media_type
+        if problems := [problem for problem in _problems(one.operation, given) if _is_about(problem, one)]:
+            refused.append(f"{one.operation.method} {one.operation.path}: {problems[0]}")
+    print(f"  own examples: {count - len(refused)} of {count} accepted")
     _print_some(refused, shown)
+
+
+def _problems(operation: Operation, given: dict[str, Any]) -> list[str]:
+    try:
+        ArgumentCheck(operation).check(given, {})
+    except InvalidArgumentsError as error:
+        return [str(one) for one in error.details["problems"]]  # type: ignore[attr-defined]
+    return []
+
+
+def _is_about(problem: str, one: Example) -> bool:
+    return problem.startswith(one.argument) and not (one.is_partial and ": missing " in problem)
 
 
 def without_security(tree: Any) -> Any:

@@ -16,6 +16,7 @@ _FORMATS = {
     "uri": "https://example.com/a",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
+_PLAIN = ("string", "integer", "number", "boolean")
 
 
 def arguments_for(schema: JsonObject) -> JsonObject:
@@ -62,6 +63,8 @@ def _object(schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:
     # A choice may only say which of the properties have to be given.
     chosen: list[str] = next((schema[key][0].get("required", []) for key in ("anyOf", "oneOf") if key in schema), [])
     names = dict.fromkeys([*(schema.get("required", []) if depth > 1 else known), *chosen])
+    if not names:  # a form cannot say that there is an object with nothing in it
+        names = dict.fromkeys([name for name in known if _followed(known[name], root).get("type") in _PLAIN][:1])
     return {name: value(known.get(name, {}), root, depth + 1) for name in names}
 
 
