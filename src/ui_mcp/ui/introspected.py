@@ -30,7 +30,7 @@ def _open_page(session: Session, url: str) -> OpenPage | None:
     if connection is None:
         return None
     ask = partial(connection.queries.ask, prefix=uid_prefix(connection.number))
-    return OpenPage(ask, url, os.getpid(), partial(session.wait_rendered, connection))
+    return OpenPage(ask, url, os.getpid(), partial(session.wait_rendered, connection), connection.acted_in)
 
 
 async def wait_rendered(session: Session) -> None:

@@ -53,6 +53,26 @@ def test_what_a_slow_app_does_about_a_click_shows_in_the_same_answer(tmp_path: P
         assert '#count "1"' in done["observed"]
 
 
+@pytest.mark.covers("STATE-5")
+def test_what_the_agent_does_on_the_open_page_is_the_agents_in_the_history(tmp_path: Path) -> None:
+    needs("chromium")
+    configure(tmp_path, "")
+    build(tmp_path)
+    with LineClient(cwd=tmp_path) as agent, launched() as chromium:
+        person = opened(agent, chromium)
+        person.click("#add")
+        person.wait_for_function("document.querySelector('#count').innerText === '2'")
+        add = agent.call("ui_query", selector={"css": "#add"})["matches"][0]["ref"]["uid"]
+        agent.call("ui_perform", actions=[{"type": "click", "target": add}])
+        person.fill("#who", "Bea")
+        person.wait_for_function("document.querySelector('#hello').innerText === 'Hello, Bea'")
+
+        steps = agent.call("ui_history")["steps"]
+
+        done = [(step["by"], step["label"]) for step in steps[:3]]
+        assert done == [("person", "Set name"), ("agent", "Add"), ("person", "Add")]
+
+
 @pytest.mark.covers("IN-99")
 def test_the_open_page_answers_without_a_driver(tmp_path: Path) -> None:
     needs("chromium")

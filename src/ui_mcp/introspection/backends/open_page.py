@@ -1,7 +1,7 @@
 """Backend for the page that a person has open: uses the page's own script, so it has no real input."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from ui_mcp.errors import (
@@ -36,6 +36,8 @@ class OpenPage:
     pid: int
     wait_rendered: Callable[[], Awaitable[None]] = _no_wait
     """Waits until the page has rendered the server's replies to everything it sent."""
+    acted_in: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Held while the page acts for the agent, so that the history does not take that for the person's."""
 
 
 class PageBackend:
@@ -78,10 +80,11 @@ class PageBackend:
 
     async def act(self, action: JsonObject) -> None:
         """Perform an action by script; the page refuses those that need real input, and names the remedy."""
-        answer = await self._call({"op": "act", "action": action})
-        # The script answers with the node whose click has the wanted effect.
-        if "click" in answer:
-            await self._call({"op": "act", "action": {"type": "click", "target": {"uid": answer["click"]}}})
+        with self._page().acted_in():
+            answer = await self._call({"op": "act", "action": action})
+            # The script answers with the node whose click has the wanted effect.
+            if "click" in answer:
+                await self._call({"op": "act", "action": {"type": "click", "target": {"uid": answer["click"]}}})
 
     async def idle(self) -> None:
         """Wait for two frames, and for the server's reply to what the page has just sent."""

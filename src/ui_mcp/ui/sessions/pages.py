@@ -2,8 +2,8 @@
 
 from asyncio import Event
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -163,6 +163,21 @@ class Connection:
         self.saved = 0
         """How many of them it knows to be saved."""
         self._accept = accept
+        self._driving = 0
+
+    @contextmanager
+    def acted_in(self) -> Iterator[None]:
+        """Count what the page sends meanwhile as done by the agent: its script does what the agent asked for."""
+        self._driving += 1
+        try:
+            yield
+        finally:
+            self._driving -= 1
+
+    @property
+    def actor(self) -> str:
+        """Who does what the page sends now."""
+        return AGENT if self._driving else self.author
 
     @property
     def closed(self) -> Closed | None:

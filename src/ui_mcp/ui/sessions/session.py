@@ -303,7 +303,7 @@ class Session:
         if frame.startswith(HISTORY):
             await self._page_history.answer(connection, frame)
             return
-        reply = await self.call_and_log(Op.FRAME, connection.number, frame, author=connection.author)
+        reply = await self.call_and_log(Op.FRAME, connection.number, frame, author=connection.actor)
         if reply is not None and reply.fault is not None:
             connection.outbox.put(notice_frame("error", reply.fault.message, reply.fault.code))
 
