@@ -9,6 +9,10 @@ from e2e.web_live.test_problems import HTML, LUA
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.covers("UI-PAGE-14")]
 
 
+COVERED = """() => document.querySelector(".ui-banner").getBoundingClientRect().bottom
+    - document.querySelector(".shell-main").getBoundingClientRect().top"""
+
+
 async def test_the_start_page_its_menu_and_the_card_that_connects_an_agent(
     browser: Browser, product: Product, look: Look
 ) -> None:
@@ -109,6 +113,7 @@ async def test_a_server_that_cannot_be_reached_and_a_session_that_has_ended(
         await socket.close()
     await expect(page.locator(".ui-banner")).to_contain_text("cannot be reached")
     await look.at(page, "offline")
+    assert await page.evaluate(COVERED) <= 0  # on a phone
     other = await new_page(browser, f"{product.running.url}/app/board")
     await expect(other.get_by_role("heading", name="Task board")).to_be_visible()
     await product.host.stop()

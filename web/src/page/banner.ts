@@ -13,27 +13,36 @@ export function banner(retry: () => void): (status: Status) => void {
   const tryNow = button("Try now", retry, "ui-banner-button");
   bar.setAttribute("role", "status");
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const root = document.documentElement;
+  const show = (): void => {
+    document.body.append(bar);
+    root.classList.add("ui-banner-shown"); // the bar of the shell makes room for it
+  };
+  const hide = (): void => {
+    bar.remove();
+    root.classList.remove("ui-banner-shown");
+  };
   const lost = (): void => {
-    text.textContent = "The server cannot be reached. Trying again…";
+    text.textContent = "The server cannot be reached. Retrying…";
     bar.classList.remove("ui-banner-good");
     bar.append(tryNow);
-    document.body.append(bar);
+    show();
   };
   const back = (): void => {
     text.textContent = "Connected again.";
     bar.classList.add("ui-banner-good");
     tryNow.remove();
-    timer = setTimeout(() => bar.remove(), VISIBLE_MS);
+    timer = setTimeout(hide, VISIBLE_MS);
   };
   return (status) => {
     clearTimeout(timer);
-    document.documentElement.classList.toggle("ui-disconnected", status === "lost");
+    root.classList.toggle("ui-disconnected", status === "lost");
     if (status === "lost") {
       timer = setTimeout(lost, SHOW_AFTER_MS);
     } else if (status === "open" && bar.isConnected) {
       back();
     } else {
-      bar.remove();
+      hide();
     }
   };
 }

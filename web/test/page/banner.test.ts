@@ -26,11 +26,12 @@ test("a longer one is shown with a button, and then for a moment that it is over
   show("lost");
   vi.advanceTimersByTime(600);
   document.querySelector<HTMLButtonElement>(".ui-banner-button")?.click();
-  expect([text(), tries]).toEqual(["The server cannot be reached. Trying again…Try now", 1]);
+  expect([text(), tries]).toEqual(["The server cannot be reached. Retrying…Try now", 1]);
+  expect(document.documentElement.classList.contains("ui-banner-shown")).toBe(true);
   show("open");
   expect(text()).toBe("Connected again.");
   vi.advanceTimersByTime(2500);
-  expect(text()).toBeUndefined();
+  expect([text(), document.documentElement.classList.contains("ui-banner-shown")]).toEqual([undefined, false]);
 });
 
 test("the end of the session takes it away", () => {
