@@ -2,12 +2,11 @@
 
 Each host is set up by `ui-mcp setup` and driven by the scripted model of tests/hosts until it has called a tool.
 Counted is what its largest request carries of ours: definitions of tools, instructions, and names of tools that are
-loaded on demand. `BEFORE=/path/to/an/older/ui-mcp` measures that program for the other column. Names of hosts as
-arguments choose. Figures are kept in mcp_hosts.json and written as a table into docs/hosts.md.
+loaded on demand. Names of hosts as arguments choose. Figures are kept in mcp_hosts.json and written as a table into
+docs/hosts.md.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -37,8 +36,7 @@ Figures = dict[str, Any]
 
 
 def main() -> int:
-    before = os.environ.get("BEFORE")
-    program = Path(before or Path(sys.executable).parent / "ui-mcp")
+    program = Path(sys.executable).parent / "ui-mcp"
     tools, instructions = offered(program)
     found: dict[str, Figures] = {}
     for driver in (one for one in DRIVERS if one.name in (sys.argv[1:] or PACKAGES)):
@@ -53,11 +51,9 @@ def main() -> int:
         }
         print(f"{driver.name:12} {found[driver.name]}", flush=True)
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
-    kept.setdefault("before" if before else "now", {}).update(found)
+    kept.update(found)
     KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     write_table(kept)
-    if before:
-        return 0
     tokens = {BY_NAME[name].title: one["tokens"] for name, one in found.items()}
     held = [claim(f"tokens of ours in {title}", count, at_most=BAR) for title, count in tokens.items()]
     return 0 if all(held) else 1
@@ -106,22 +102,18 @@ def version(name: str) -> str:
     return str(json.loads(file.read_text(encoding="utf-8"))["version"])
 
 
-def write_table(kept: dict[str, dict[str, Figures]]) -> None:
+def write_table(kept: Figures) -> None:
     """Put the table between its marks in the page about hosts."""
-    lines = ["| host | tools, tokens before | tools, tokens now | passes our instructions on |", "|---|---:|---:|---|"]
-    for name, now in kept.get("now", {}).items():
-        was = kept.get("before", {}).get(name)
-        title = f"{BY_NAME[name].title} {now['version']}"
-        passed = "yes" if now["instructions"] else "no"
-        lines.append(f"| {title} | {_cell(was) if was else ''} | {_cell(now)} | {passed} |")
+    lines = ["| host | tools sent | tokens | passes our instructions on |", "|---|---:|---:|---|"]
+    for name, one in kept.items():
+        named = f" and {one['named']} by name" if one["named"] else ""
+        passed = "yes" if one["instructions"] else "no"
+        lines.append(
+            f"| {BY_NAME[name].title} {one['version']} | {one['tools']}{named} | {one['tokens']:,} | {passed} |"
+        )
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     tail = rest.partition(END)[2]
     PAGE.write_text(f"{head}{BEGIN}\n" + "\n".join(lines) + f"\n\n{END}{tail}", encoding="utf-8")
-
-
-def _cell(figures: Figures) -> str:
-    named = f" and {figures['named']} by name" if figures["named"] else ""
-    return f"{figures['tools']}{named}, {figures['tokens']:,}"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ class DetachArgs(Request):
 
 @tool("ui_detach", DetachArgs, title="Detach a UI", annotations=Annotations(idempotent=True), refused=invalid_arguments)
 async def detach(registry: TargetRegistry, args: DetachArgs, call: Call) -> ToolResult:
-    """Forget an attached program or page; it goes on running.
+    """Forget an attached program or page; it keeps running.
 
     Example: {"target": "javafx-4711"}
     """

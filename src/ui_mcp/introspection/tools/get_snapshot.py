@@ -28,7 +28,7 @@ class SnapshotArgs(Request):
     depth: Annotated[int | None, "Levels below the root."] = None
     include: Annotated[Include, "Sections to add or leave out.", SECTIONS] = field(default_factory=Include)
     max_tokens: Annotated[int | None, "Budget of the answer (15000; 0 = none).", Limit(ge=0)] = None
-    cursor: Annotated[str | None, "Go on where a cut answer ended."] = None
+    cursor: Annotated[str | None, "From a cut answer."] = None
     since: Annotated[str | None, "Only what changed since this snapshot."] = None
     root: Annotated[AnyRef | None, "Only this node and what is below it."] = None
 

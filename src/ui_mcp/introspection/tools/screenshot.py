@@ -18,10 +18,10 @@ from ui_mcp.toolkit.tool import Annotations, Call, Media, ToolResult, structured
 class ScreenshotArgs(Request):
     """What to photograph."""
 
-    stage_index: Annotated[int | None, "Window by number; absent = the focused one."] = None
+    stage_index: Annotated[int | None, "Window by number; default: the focused one."] = None
     ref: Annotated[AnyRef | None, "Only this node."] = None
     full_page: Annotated[bool, "The whole page, not only what shows."] = False
-    max_width: Annotated[int | None, "Scale down to this width.", Limit(ge=16, le=10_000), WHOLE] = None
+    max_width: Annotated[int | None, "Scale down to it.", Limit(ge=16, le=10_000), WHOLE] = None
     annotate: Annotated[bool, "Draw boxes with uids over what can be operated."] = False
     format: Annotated[Literal["image", "json"], "An image, or {contentType, dataBase64}."] = "image"
     target: Annotated[str | None, '"browser" or an attached one; a person\'s own page gives no pictures.'] = None

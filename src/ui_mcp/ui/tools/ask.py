@@ -32,7 +32,7 @@ class AskArgs:
 async def ask(host: UiServer, args: AskArgs, call: Call) -> JsonObject:
     """Ask the person for text, choices or files, in their inbox.
 
-    When pending, go on: the event question_answered, or a call with the id, brings answers.
+    While pending, continue: the event question_answered, or a call with the id, brings answers.
     Example: {"questions": [{"text": "Colour?", "choices": ["red", "blue"]}]}
     """
     configured = host.configured()

@@ -38,11 +38,11 @@ class EditArgs:
 
     app: Annotated[str, "The app's directory in apps/; a new one is created."]
     changes: Annotated[list[ChangeArgs], "In order; each with text, old and new, or delete.", Length(most=200)] = ()  # type: ignore[assignment]
-    base: Annotated[str | None, "Version you have seen; refused if the app has changed since. Or a draft."] = None
+    base: Annotated[str | None, "Version you have seen; refused if the app changed since. Or a draft."] = None
     show: Annotated[bool, "Display the app; starts the server if needed."] = False
-    picture: Annotated[bool, "Add a picture: before and after, with frames around what changed."] = False
+    picture: Annotated[bool, "Add a picture that frames what changed."] = False
     undo: Annotated[bool, "Take back the last edit instead."] = False
-    dry_run: Annotated[bool, "Only check and answer the difference."] = False
+    dry_run: Annotated[bool, "Only show the difference."] = False
 
 
 @tool(
@@ -53,7 +53,7 @@ class EditArgs:
     meta=SHOWN_INLINE,
 )
 async def edit(host: UiServer, args: EditArgs, call: Call) -> ToolResult:
-    """Write or change an app's files, load them at once and see what became of it: the way to build apps.
+    """Write or change an app's files, load them and see the result: the way to build apps.
 
     When: for every change. All or nothing: if a file fails to load, nothing changes and load_errors says where; correct
     the kept draft with {"base": DRAFT}. Answers version, new audit findings, failed bindings, console errors and what

@@ -29,7 +29,7 @@ class OpenBrowserArgs:
 async def open_browser(host: UiServer, args: OpenBrowserArgs, call: Call) -> str:
     """Open the person's web browser on the session.
 
-    When: the app is shown and no page is open. If there is no browser here, the error has the URL to hand over.
+    When: the app is shown and no page is open. Without a browser here, the error has the URL.
     Example: {}
     """
     running = host.running()

@@ -36,8 +36,8 @@ class ReadArgs:
 async def read(host: UiServer, args: ReadArgs, call: Call) -> ToolResult:
     """Read a file of an app, a guide or a log.
 
-    When: you edit what you have not written, or look for an error. Answers the text and, for apps, the version for
-    ui_edit's `base`. Example: {"path": "apps/todo/app.lua"}
+    When: you edit what you have not written, or look for an error. Answers the text and, for apps, the `base` for
+    ui_edit. Example: {"path": "apps/todo/app.lua"}
     """
     return await to_thread.run_sync(_read, host.configured().workspace, args)
 

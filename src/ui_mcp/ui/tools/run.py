@@ -23,7 +23,7 @@ async def run(host: UiServer, args: RunArgs, call: Call) -> ToolResult:
     """Execute Lua in the session and return its first value as JSON; pages follow every change.
 
     When: to read or change state, or to call an app's method. Apps are globals in camelCase; `session:getApp()` is the
-    displayed one. What is no JSON comes as {"non-json": text}. Example: {"code": "return todo.items[1].text"}
+    displayed one. What is not JSON comes as {"non-json": text}. Example: {"code": "return todo.items[1].text"}
     """
     session = host.running().sessions.get(args.session_id)
     try:

@@ -67,11 +67,11 @@ class TestArgs(Request):
     ] = field(default_factory=list)
     record: Annotated[
         Record | None,
-        "Note what you and the person do; stop answers it as steps, playwright as code.",
+        "Record what you and the person do; stop returns steps, playwright code.",
     ] = None
     app: Annotated[str | None, "App to display first; absent = what is displayed."] = None
     target: Annotated[str | None, '"browser" (default), "page", or an attached one.'] = None
-    session_id: Annotated[str, Named("sessionId"), "A fork: how it then differs from session 1 is answered."] = "1"
+    session_id: Annotated[str, Named("sessionId"), "A fork; answers how it differs from session 1."] = "1"
 
 
 @tool("ui_test", TestArgs, title="Test an app", annotations=Annotations(destructive=True), refused=invalid_arguments)

@@ -37,7 +37,7 @@ class UpdateArgs:
 
 @tool("ui_update", UpdateArgs, title="Update", annotations=Annotations(destructive=True, open_world=True))
 async def update(host: UiServer, args: UpdateArgs, call: Call) -> JsonObject:
-    """Bring the project's files to this program's version, and tell if a newer one was released.
+    """Update the project's files to this program's version, and tell if a newer one exists.
 
     When: the user asks for an update. Changed files are kept, under `conflicts`. Example: {"check": true}
     """

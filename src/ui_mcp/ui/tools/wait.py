@@ -22,7 +22,7 @@ PROGRESS_SECONDS = 10.0
 class WaitArgs:
     """How long, and where."""
 
-    timeout: Annotated[float, "Seconds to wait, 1 to 120; keep below your host's tool limit."] = 30
+    timeout: Annotated[float, "Seconds, 1 to 120; keep below your host's limit."] = 30
     session_id: Annotated[str, "Session whose events to take.", Named("sessionId")] = "1"
 
 
