@@ -32,4 +32,4 @@ async def test_the_page_opens_for_a_waiting_call_and_not_for_one_that_was_answer
 
     assert before == ""
     assert page.url.endswith("/approvals")
-    assert capsys.readouterr().err.count("a call waits for your answer") == 1
+    assert capsys.readouterr().err.count("a call is waiting for your answer") == 1

@@ -35,7 +35,7 @@ def show_link(url: str) -> None:
     """Print where the person can answer."""
     # The link contains a one-time code: it may be shown in a terminal, but not in an MCP host's log of stderr.
     out = sys.stdout if sys.stdout.isatty() else sys.stderr
-    out.write(f"nlui: a call waits for your answer at {person_link(url, 'approvals')}\n")
+    out.write(f"nlui: a call is waiting for your answer at {person_link(url, 'approvals')}\n")
     out.flush()
 
 

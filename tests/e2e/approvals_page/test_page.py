@@ -28,7 +28,7 @@ async def test_a_person_approves_edits_and_denies(browser: Browser, shop: Record
     found = whole.gateway
     page = await opened(browser, link(whole.url))
     first, second, third = await ask(found, "boat"), await ask(found, "ship"), await ask(found, "raft")
-    await page.get_by_role("button", name="questions wait").click()
+    await page.get_by_role("button", name="questions waiting").click()
     card = page.locator(f"#approval-{first}")
     shown = [await card.get_by_role("heading").inner_text(), await card.get_by_label("Body").inner_text()]
     await card.get_by_role("button", name="Approve once").click()

@@ -71,7 +71,7 @@ async def test_the_person_writes_to_the_agent_and_reviews_what_it_asks(browser: 
 
     approval = await ask(whole.gateway, "boat")
     await expect(page).to_have_title("(1) ui-mcp")
-    await page.get_by_role("button", name="1 question waits").click()
+    await page.get_by_role("button", name="1 question waiting").click()
     await expect(page.locator(f"#approval-{approval}").get_by_role("button", name="Approve once")).to_be_visible()
 
     await page.keyboard.press("Alt+c")
@@ -85,7 +85,7 @@ async def test_a_click_that_was_meant_for_a_window_over_the_page_answers_nothing
 ) -> None:
     page = await opened(browser, link(whole.url))
     approval = await ask(whole.gateway, "boat")
-    await page.get_by_role("button", name="1 question waits").click()
+    await page.get_by_role("button", name="1 question waiting").click()
     approve = page.locator(f"#approval-{approval}").get_by_role("button", name="Approve once")
     await expect(approve).to_be_enabled()
 
@@ -171,7 +171,7 @@ async def test_the_shell_shows_waiting_calls_without_a_way_to_answer(browser: Br
     await page.get_by_role("button", name="Chat", exact=True).click()
     waiting = page.get_by_role("region", name="Waiting for your answer")
 
-    await expect(waiting).to_contain_text("1 question waits for your answer")
+    await expect(waiting).to_contain_text("1 question is waiting for your answer")
     await expect(waiting).to_contain_text("/things")
     await expect(waiting.get_by_role("button")).to_have_count(0)
     await page.goto(f"{whole.server.url}/approvals")

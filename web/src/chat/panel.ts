@@ -107,7 +107,7 @@ function waitingCalls(): { readonly element: HTMLElement; readonly stop: () => v
     if (now !== shown) {
       shown = now;
       const count = approvals.length + questions.length;
-      title.textContent = count === 1 ? "1 question waits for your answer" : `${count} questions wait for your answer`;
+      title.textContent = count === 1 ? "1 question is waiting for your answer" : `${count} questions are waiting for your answer`;
       list.replaceChildren(...approvals.map(waitingRow), ...questions.map(questionRow));
       made.hidden = count === 0;
     }

@@ -224,7 +224,7 @@ function shell(state: State): void {
 
   function count(waiting: number, news: string): void {
     pill.hidden = waiting === 0;
-    pill.textContent = waiting === 1 ? "1 question waits" : `${waiting} questions wait`;
+    pill.textContent = waiting === 1 ? "1 question waiting" : `${waiting} questions waiting`;
     document.title = waiting ? `(${waiting}) ${NAME}` : NAME;
     badge(waiting);
     bar.count("questions", waiting);

@@ -230,7 +230,7 @@ function settledAt(row: Approval | Question): number {
 /** Who wants something, without the words: others may read a notification. */
 function newsOf(row: Approval | Question): string {
   if (!("kind" in row)) {
-    return "A call waits for your answer";
+    return "A call is waiting for your answer";
   }
   return row.kind === "permission" ? `${plain(row.agent)} asks for your permission` : `${plain(row.agent)} has a question`;
 }

@@ -37,7 +37,7 @@ test("the panel opens with a link to the person's page, and Escape closes it and
 
 test("waiting calls are shown without a way to answer them", async () => {
   toggle();
-  await vi.waitFor(() => expect(element(".chat-waiting h2").textContent).toBe("2 questions wait for your answer"));
+  await vi.waitFor(() => expect(element(".chat-waiting h2").textContent).toBe("2 questions are waiting for your answer"));
   expect(element(".chat-waiting li:last-child").textContent).toBe("Codex asks for your permission");
   expect(document.querySelector(".chat-waiting button")).toBeNull();
   toggle();

@@ -28,7 +28,7 @@ else:
 MANIFEST = "/manifest.webmanifest"
 SERVICE_WORKER = "/service-worker.js"
 PUBLIC = frozenset({MANIFEST, SERVICE_WORKER})
-USED_LINK = "This link was used before or is too old. Whatever still waits for you is listed here."
+USED_LINK = "This link was used before or is too old. Everything that is still waiting for you is listed here."
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class Notice:
             case "form":
                 return f"{name or 'An agent'} has a question"
             case "call":
-                return "A call waits for your answer"
+                return "A call is waiting for your answer"
 
 
 def notice_of(question: Question) -> Notice:
