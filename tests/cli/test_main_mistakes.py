@@ -29,6 +29,15 @@ def test_a_misspelt_word_is_answered_with_what_was_meant(
     assert done.stderr.endswith(f"{guess}\n")
 
 
+@pytest.mark.covers("UI-CLI-15")
+@pytest.mark.parametrize(("name", "guess"), [("dashbord", "Did you mean dashboard?"), ("zzz", "There are: ")])
+def test_a_misspelt_example_is_answered_with_what_was_meant(tmp_path: Path, name: str, guess: str) -> None:
+    done = ui_mcp("demo", name, cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"No example named '{name}'\n  {guess}" in done.stderr
+
+
 def test_without_a_guess_the_choices_are_listed() -> None:
     message = "argument --face: invalid choice: 'zzz' (choose from 'on', 'off')"
 

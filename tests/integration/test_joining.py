@@ -349,5 +349,5 @@ def test_stop_ends_the_server_and_the_next_call_starts_another(tmp_path: Path) -
         assert agent.call("ui_status")["state"] == "configured"
         assert server_pid(base(tmp_path)) not in {0, old}
     assert subprocess.run(stop, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == (
-        "No ui-mcp serves .claude/ui\n"
+        "No server is running for .claude/ui\n"
     )

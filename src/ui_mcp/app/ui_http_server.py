@@ -60,7 +60,7 @@ async def announce(running: Running, mcp_url: str) -> None:
         f"  You  {style.paint(person_link(running.person_url), 'cyan')}",
     ]
     if sys.stdout.isatty():
-        lines[-1] += "  (your page, with chat and inbox; the link works once)"
+        lines.append("       your page, with chat and inbox; the link works once")
         lines.append("Press Ctrl+C to stop. Calls, pages and reloads appear below.")
         if not running.config.logging.verbosity:  # else stderr shows them
             show_live_lines()

@@ -39,13 +39,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from-start",
         action="store_true",
-        help="without a record of the conversation, answer every message in it, also those that have an answer",
+        help="without a record of the conversation, answer every message in it, even those answered before",
     )
     parser.add_argument(
         "--name",
         type=_name,
         metavar="NAME",
-        help="its name among several agents of the conversation: it answers what begins with @NAME or with no name",
+        help="its name if agents share the conversation: it answers messages to @NAME or to no one",
     )
     parser.add_argument("-v", action="count", dest="verbosity", default=0, help="log more to stderr")
 

@@ -1,9 +1,10 @@
 """Call a tool of this directory's server, as an agent would; a server is started if none runs.
 
-ui-mcp call                                   list the tools
-ui-mcp call ui_display name=board             arguments are names and values; a value may be JSON
-ui-mcp call ui_run code='return 6 * 7'
-ui-mcp call ui_edit --json edit.json          all arguments from a file; - is stdin
+Examples:
+  ui-mcp call                                   list the tools
+  ui-mcp call ui_display name=board             arguments by name; a value may be JSON
+  ui-mcp call ui_run code='return 6 * 7'
+  ui-mcp call ui_edit --json edit.json          all arguments from a file; - is stdin
 """
 
 import argparse
@@ -25,7 +26,7 @@ HELP = "call a tool of the server, or list the tools"
 def arguments(parser: argparse.ArgumentParser) -> None:
     shared.directory(parser)
     parser.add_argument("tool", nargs="?", metavar="TOOL", help="the tool; without it, the tools are listed")
-    parser.add_argument("pair", nargs="*", metavar="NAME=VALUE", help="an argument; the value is JSON or a text")
+    parser.add_argument("pair", nargs="*", metavar="NAME=VALUE", help="an argument; the value is JSON or text")
     parser.add_argument("--json", metavar="FILE", help="a file with all arguments as a JSON object; - is stdin")
 
 

@@ -6,7 +6,7 @@
   ui-mcp chat follow                        print messages, errors of the agent and what it asks as they arrive
   ui-mcp chat history                       print the newest messages
   ui-mcp chat stop                          stop what the agent is doing
-  ui-mcp chat resume                        let a stopped or failed agent go on
+  ui-mcp chat resume                        let a stopped or failed agent continue
   ui-mcp chat export > chat.jsonl           write every message as JSON Lines
   ui-mcp chat backup FILE                   copy the whole store, SQLite or PostgreSQL, while it is in use
   ui-mcp chat restore FILE                  fill an empty store from a backup
@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     post.add_argument("text", nargs="*", metavar="TEXT", help="the message; - or nothing reads stdin")
     follow = _action(add, "follow", "print messages, errors of the agent and what it asks as they arrive")
     _action(add, "stop", "stop what the agent is doing")
-    _action(add, "resume", "let a stopped or failed agent go on")
+    _action(add, "resume", "let a stopped or failed agent continue")
     history = _action(add, "history", "print the newest messages")
     history.add_argument("--limit", type=int, metavar="N", default=50, help="how many messages (default 50)")
     export = _action(add, "export", "write every message")

@@ -6,7 +6,10 @@
   zsh    ui-mcp completion zsh > "${fpath[1]}/_ui-mcp"
   fish   ui-mcp completion fish > ~/.config/fish/conf.d/ui-mcp.fish
 
-To try it in the current shell: source <(ui-mcp completion bash), in fish: ui-mcp completion fish | source
+To try it in the current shell:
+
+  bash   source <(ui-mcp completion bash)
+  fish   ui-mcp completion fish | source
 """
 
 import argparse

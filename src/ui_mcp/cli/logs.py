@@ -1,8 +1,9 @@
 """Show what the server and the apps of a directory have logged.
 
-ui-mcp logs                 the newest lines of all logs
-ui-mcp logs --follow        go on as lines are added
-ui-mcp logs lua-err -n 5    the newest errors of apps
+Examples:
+  ui-mcp logs                 the newest lines of all logs
+  ui-mcp logs --follow        keep printing as lines are added
+  ui-mcp logs lua-err -n 5    the newest errors of apps
 """
 
 import argparse
@@ -25,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     shared.directory(parser)
     parser.add_argument("name", nargs="?", choices=NAMES, help="one log: of the server, of apps, or errors of apps")
     parser.add_argument("-n", "--lines", type=int, default=20, metavar="N", help="newest lines of each (default 20)")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until Ctrl+C")
+    parser.add_argument("-f", "--follow", action="store_true", help="keep printing until Ctrl+C")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Create an app to start from: a small working list with its page, texts and a scenario for ui_test.
+"""Create a starter app: a small working list with its page, texts and a scenario for ui_test.
 
   ui-mcp new week-plan                    apps/week-plan in the base directory
   ui-mcp new week-plan --title "Week"     with a title of your own
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     scaffold = lazy("ui_mcp.ui.console.scaffold:scaffold")
 
-HELP = "create an app to start from"
+HELP = "create a starter app"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Write a session into one file, or continue one from a file.
+"""Save a session in a file, or continue one from a file.
 
 The file holds the state of session 1 and the code of all apps: to move a session to another machine, to report a fault,
 or for tests (`ui_mcp.testing.project.open_session_file`). Export works while a server runs and after it was killed. An

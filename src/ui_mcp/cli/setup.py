@@ -1,4 +1,4 @@
-"""Enter ui-mcp into the configuration of your MCP hosts.
+"""Add ui-mcp to the configuration of your MCP hosts.
 
   ui-mcp setup                       every host that is installed on this machine
   ui-mcp setup claude-code codex     these hosts
@@ -6,8 +6,8 @@
   ui-mcp setup --remove codex        take ui-mcp out again
   ui-mcp setup --hooks claude-code   answer the host's permission prompts in the inbox; also codex and gemini
 
-The changes are shown first. Everything else in those files stays, comments included; what was there before is kept
-beside each file as FILE.before-ui-mcp. For hosts that guard `.claude/`, apps go to `.ui`.
+It shows the changes first. Everything else in those files stays, comments included, and the previous version of each
+is kept beside it as FILE.before-ui-mcp. For hosts that guard `.claude/`, apps go to `.ui`.
 """
 
 import argparse

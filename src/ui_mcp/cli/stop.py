@@ -25,5 +25,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     pid = stop_server(Workspace.at(options.dir))
-    sys.stdout.write(f"Ended ui-mcp (pid {pid})\n" if pid else f"No ui-mcp serves {options.dir}\n")
+    sys.stdout.write(f"Ended ui-mcp (pid {pid})\n" if pid else f"No server is running for {options.dir}\n")
     return 0

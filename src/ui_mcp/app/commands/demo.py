@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
@@ -64,7 +65,9 @@ async def _demo(app: str | None, *, browser: bool) -> int:
     to_stderr()
     names = [folder.name for folder in example_apps()]
     if app is not None and app not in names:
-        raise NotFoundError(f"No example named {app!r}; available: {', '.join(names)}")
+        close = get_close_matches(app, names, 1)
+        guess = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(names)}"
+        raise NotFoundError(f"No example named {app!r}\n{guess}")
     with tempfile.TemporaryDirectory(prefix="ui-mcp-demo-") as folder:
         async with until_signalled(), demo_server(Path(folder), tour=app is None) as (host, served):
             running, mcp_url = served

@@ -11,7 +11,7 @@ nlui accounts                     print who is signed in where
 nlui sign-in NAME                 sign in to a server or an API (--code: on another device)
 nlui sign-out NAME                sign out
 nlui audit tail|export            print the log of calls
-nlui init                         write a commented nlui.yaml to start from
+nlui init                         write a commented starter nlui.yaml
 nlui trust                        agree to the nlui.yaml in this directory
 
 Without a configuration, nlui runs a demo: a scripted model and the API of a small shop; no key is needed.
@@ -243,7 +243,7 @@ def _add_audit(add: AddParser) -> None:
 def _add_init(add: AddParser) -> None:
     parser = add(
         "init",
-        help="write an nlui.yaml to start from",
+        help="write a starter nlui.yaml",
         description="Write a commented nlui.yaml that only you can read. An existing file is never changed.",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="file to write (default nlui.yaml)")

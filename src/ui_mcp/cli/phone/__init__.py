@@ -1,8 +1,8 @@
-"""Pair a phone, from which you answer your agents; list and revoke paired ones.
+"""Pair a phone to answer your agents from, and list or revoke paired phones.
 
   ui-mcp phone pair          show a QR code that pairs one phone, once, within ten minutes
   ui-mcp phone list          show paired phones
-  ui-mcp phone revoke ID     let a phone answer nothing any more; takes beginnings of ids, or --all
+  ui-mcp phone revoke ID     stop a phone from answering; takes the beginning of an id, or --all
 
 Phones need an HTTPS address, in `phone.url` of config.toml; docs/howto/phone.md says how to get one. These commands act
 for you: they need a terminal.
@@ -21,7 +21,7 @@ else:
     pair_phone = lazy("ui_mcp.app.commands.phone:pair_phone")
     revoke_phones = lazy("ui_mcp.app.commands.phone:revoke_phones")
 
-HELP = "pair a phone from which you answer, list and revoke phones"
+HELP = "pair a phone to answer from, and list or revoke phones"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
