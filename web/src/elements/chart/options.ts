@@ -35,6 +35,7 @@ const AXIS_WIDTH = 72;
 const NUMBER_HEIGHT = 30;
 /** A narrower chart has no room beside a circle for the names of its parts. */
 const NARROW = 420;
+const THIN_PERCENT = 6;
 const ANIMATION = { animationDuration: 300, animationDurationUpdate: 200 };
 
 export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look): EChartsCoreOption {
@@ -169,6 +170,11 @@ function seriesFor({ name, values }: Series, data: readonly (number | null)[] | 
   }
 }
 
+/** What fits into the ring of a phone's donut: a whole percentage, and nothing in a thin slice. */
+function insideLabel({ percent = 0 }: { readonly percent?: number }): string {
+  return percent < THIN_PERCENT ? "" : `${Math.round(percent)}%`;
+}
+
 /** A row for each part; with one row, its series are the parts. */
 function round(plot: Plot, { type, width }: Asked, look: Look): object {
   const [only] = plot.series;
@@ -177,7 +183,7 @@ function round(plot: Plot, { type, width }: Asked, look: Look): object {
     legend: legend(look),
     series: [{
       type: "pie", radius: type === "donut" ? ["48%", "74%"] : "74%", top: 28, data: parts,
-      itemStyle: { borderColor: look.surface, borderWidth: 2 }, label: width < NARROW ? { position: "inside", color: look.surface, fontWeight: 600, formatter: "{d} %" } : { color: look.text, lineHeight: 16, formatter: "{b}\n{d} %" },
+      itemStyle: { borderColor: look.surface, borderWidth: 2 }, label: width < NARROW ? { position: "inside", color: look.surface, fontWeight: 600, formatter: insideLabel } : { color: look.text, lineHeight: 16, formatter: "{b}\n{d} %" },
     }],
   };
 }

@@ -79,3 +79,8 @@ test("the parts of a narrow circle are labelled inside", () => {
   const position = (width: number) => (made("donut", { width }) as unknown as Labelled).series?.[0]?.label?.position;
   expect([position(360), position(600)]).toEqual(["inside", undefined]);
 });
+
+test("a label inside a narrow circle is a whole percentage, and a thin part has none", () => {
+  const options = made("donut", { width: 360 }) as unknown as { series: { label: { formatter: (part: { percent: number }) => string } }[] };
+  expect([44.64, 3].map((percent) => options.series[0]?.label.formatter({ percent }))).toEqual(["45%", ""]);
+});
