@@ -5,7 +5,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,25 @@ def test_serve_takes_8000_and_8001_unless_it_is_told_otherwise(tmp_path: Path) -
     with serve(tmp_path, "--port", str(ports[0]), "--mcp-port", str(ports[1])) as addresses:
         assert addresses == tuple(f"http://127.0.0.1:{port}" for port in ports)
     assert (UI_PORT, MCP_PORT) == (8000, 8001)
+
+
+def first_answer(port: int) -> str:
+    """Ask for the page as soon as the port is bound, and return the status line."""
+    while True:
+        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), 60) as client:
+            client.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
+            return client.makefile("rb").readline().decode().strip()
+
+
+@pytest.mark.covers("UI-CLI-2")
+def test_a_page_that_is_opened_before_the_server_is_ready_waits_for_it(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(first_answer, port)
+        with serve(tmp_path, "--port", str(port), "--mcp-port", "0"):
+            assert answer.result(60) == "HTTP/1.1 200 OK"
 
 
 @pytest.mark.covers("UI-HTTP-2", "UI-HTTP-6", "UI-HTTP-7")

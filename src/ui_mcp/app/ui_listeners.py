@@ -142,6 +142,8 @@ async def run_listeners(
         if config.session.group_key_file:
             pages = GroupEntry(pages, host)
         listeners = _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports, tour=tour)
+        # Connections may have waited since the ports were bound: their requests come with the first turn of the loop.
+        host.accept_requests(running)
         for listener in listeners:
             counts.append(await stack.enter_async_context(listener))
         stack.callback(host.cancel_chat_waiters)

@@ -328,6 +328,10 @@ class UiServer:
             _log.info("serving at %s; MCP on port %s", running.url, running.mcp_port)
             return running
 
+    def accept_requests(self, running: Running) -> None:
+        """Let requests find the server that is being started, before its ports take the first one."""
+        self._state = running
+
     async def stop(self) -> None:
         """Stop serving the UI, if it is running."""
         async with self._lock:
@@ -379,12 +383,12 @@ class UiServer:
                     serving = True
                     task_status.started(running)
                     await stop.wait()
-        except Exception as error:
+        except BaseException as error:
+            self._state = configured
             # A failed start is reported to its caller; a later failure only ends the UI.
-            if not serving:
+            if not serving or not isinstance(error, Exception):
                 raise
             _log.error("the UI server ended: %r", error)
-            self._state = configured
         finally:
             stopped.set()
 
