@@ -3,7 +3,6 @@
 What every server answers alike is answered here, so that a client gets its list of tools before any server runs.
 """
 
-import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,9 +28,9 @@ QUIET_SECONDS = 1.0
 """A server is started this long after the handshake even if the client asks for nothing."""
 CRASH_SECONDS = 60.0
 MAX_CRASHES = 3
-_READ_FIRST = re.compile(rb'ui_configure|"result"|"error"|\\u00')
+_READ_FIRST = (b"ui_configure", b'"result"', b'"error"', rb"\u00")
 """In messages of a client that are read before they are passed on: the call may be for another server, a response may
-answer an earlier one."""
+answer an earlier one. Looked for one by one, which is faster than a pattern."""
 _FOR_RELAY = b'"ui-mcp'
 """In messages of a server that may be for the relay: the methods and ids between both begin with it."""
 _log = logger("relay")
@@ -120,7 +119,7 @@ class Relay:
     def _pass_to_server(self, line: bytes) -> bool:
         """Pass a request or notification on before it is read, unless it may concern the relay."""
         link = self._link
-        if link is None or self._joining or b'"method"' not in line or _READ_FIRST.search(line):
+        if link is None or self._joining or b'"method"' not in line or _is_read_first(line):
             return False
         with suppress(OSError):  # a server that has just ended is noticed by its end of input
             link.writer.write(line)
@@ -378,3 +377,10 @@ class Relay:
         except OSError as broken:
             self._broken = broken
             self._wake()
+
+
+def _is_read_first(line: bytes) -> bool:
+    for word in _READ_FIRST:  # noqa: SIM110 - any() takes three times as long
+        if word in line:
+            return True
+    return False

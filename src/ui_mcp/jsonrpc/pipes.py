@@ -45,10 +45,11 @@ class Writer:
         Raises:
             OSError: the reading end is closed.
         """
-        rest = memoryview(data)
+        written = 0
         if not self._waiting and len(data) <= ATOMIC and self._ready():
-            rest = rest[_write_some(self._fd, rest) :]
-        if rest:
+            written = _write_some(self._fd, data)
+        if written < len(data):
+            rest = memoryview(data)[written:]
             self._waiting.append(rest)
             self._size += len(rest)
             self._work.set()
@@ -97,7 +98,7 @@ class Writer:
         return self._pollable and (self._poll is None or bool(self._poll.poll(0)))
 
 
-def _write_some(fd: int, data: memoryview) -> int:
+def _write_some(fd: int, data: bytes | memoryview) -> int:
     try:
         return os.write(fd, data)
     except BlockingIOError:
@@ -295,9 +296,10 @@ class LineReader:
         except OSError as broken:
             self._broken = broken  # `run` raises it: an exception in a callback would be lost
         self._ended = not chunk
-        if not self._writer().has_room:
+        is_full = not self._writer().has_room
+        if is_full:
             self._pipe.pause()
-        if self._ended or self._broken or not self._writer().has_room:
+        if self._ended or self._broken or is_full:
             self._attention.set()
 
     def _passed_on(self, chunk: bytes) -> bool:
