@@ -141,10 +141,8 @@ async def run_listeners(
         pages: App = CodeEntry(_pages_app(host, configured, aliases, tokens, port_of(sockets.person)), host, codes)
         if config.session.group_key_file:
             pages = GroupEntry(pages, host)
-        listeners = _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports, tour=tour)
-        # Connections may have waited since the ports were bound: their requests come with the first turn of the loop.
         host.accept_requests(running)
-        for listener in listeners:
+        for listener in _listeners(host, configured, sockets, pages, tokens=tokens, transports=transports, tour=tour):
             counts.append(await stack.enter_async_context(listener))
         stack.callback(host.cancel_chat_waiters)
         stack.callback(lambda: host.targets.hand_overs.wake() if "targets" in vars(host) else None)

@@ -35,7 +35,7 @@ from ui_mcp.ui.base_dir.installer import install, needs_install, outdated
 from ui_mcp.ui.directories import Directories
 from ui_mcp.ui.instance import exclusive, joined_server, other_server
 from ui_mcp.ui.own_files import finish_edits, settle
-from ui_mcp.ui.states import Configured, Running, State, Unconfigured
+from ui_mcp.ui.states import Configured, Running, State, Unconfigured, pending_status
 from ui_mcp.ui.tool_groups import ToolGroups, ToolList, setting_of
 from ui_mcp.version import bundled_version
 from ui_mcp.workspace import Workspace, default_dir
@@ -122,7 +122,6 @@ def _unless_linked(make: Callable[[], None]) -> None:
 
 
 def _install(workspace: Workspace) -> str | None:
-
     try:
         install(workspace)
     except InstallError as error:
@@ -330,6 +329,7 @@ class UiServer:
 
     def accept_requests(self, running: Running) -> None:
         """Let requests find the server that is being started, before its ports take the first one."""
+        # Connections may have waited since the ports were bound: their requests come with the first turn of the loop.
         self._state = running
 
     async def stop(self) -> None:
@@ -353,7 +353,7 @@ class UiServer:
                     "base_dir": workspace.given,
                     **_outdated_status(workspace),
                     **shown,
-                    **_pending_status(pending),
+                    **pending_status(pending),
                 }
             case Running(workspace, _, sessions, url, mcp_port, pending=pending) as running:
                 return {
@@ -365,7 +365,7 @@ class UiServer:
                     "mcp_port": mcp_port,
                     **({"person_url": running.person_url} if running.person_url else {}),
                     **_outdated_status(workspace),
-                    **_pending_status(pending),
+                    **pending_status(pending),
                 }
 
     async def _end(self, running: Running) -> None:
@@ -391,11 +391,6 @@ class UiServer:
             _log.error("the UI server ended: %r", error)
         finally:
             stopped.set()
-
-
-def _pending_status(pending: tuple[str, ...]) -> JsonObject:
-    """Return the status fields for settings that the person has not agreed to yet."""
-    return {"not_in_effect": [*pending], "hint": "the person can run: ui-mcp trust"} if pending else {}
 
 
 def _outdated_status(workspace: Workspace) -> JsonObject:

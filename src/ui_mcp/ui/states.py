@@ -8,6 +8,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from ui_mcp.config import Config
+from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.workspace import Workspace
 
@@ -79,3 +80,8 @@ class Running:
 
 
 State = Unconfigured | Configured | Running
+
+
+def pending_status(pending: tuple[str, ...]) -> JsonObject:
+    """Return the status fields for settings that the person has not agreed to yet."""
+    return {"not_in_effect": [*pending], "hint": "the person can run: ui-mcp trust"} if pending else {}
