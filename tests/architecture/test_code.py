@@ -19,7 +19,7 @@ HOMES = {
         "jsonrpc/pipes",
         "lua_runtime/",
         "mcp_client/session",
-        "mcp_server/tasks",  # calls that outlive the request and its task group
+        "mcp_tasks/tasks",  # calls that outlive the request and its task group
         "mcp_server/transports/http",  # a timer instead of a task per request
         "storage/sqlite",
         "ui/sessions/",

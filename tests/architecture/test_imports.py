@@ -107,8 +107,8 @@ LIBRARIES = {"anyio", "orjson", "platformdirs", "sniffio", "typing_extensions", 
 """Packages of others that every server may load before its first answer."""
 BASE = {
     "app", "cli", "config", "discovery", "errors", "fields", "files", "jsonrpc", "jsontypes", "lazy_dataclass", "log",
-    "mcp_server", "local_socket", "person", "phone_settings", "processes", "toolkit", "trust", "validation",
-    "version", "workspace",
+    "mcp_server", "mcp_tasks", "local_socket", "person", "phone_settings", "processes", "toolkit", "trust",
+    "validation", "version", "workspace",
 }  # fmt: skip
 """Our packages that every server may load before its first answer."""
 

@@ -12,8 +12,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.resources import PromptHandlers
-from ui_mcp.mcp_server.tasks import require_extension
 from ui_mcp.mcp_server.tools import Tools as ToolHandlers
+from ui_mcp.mcp_tasks.tasks import require_extension
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionToolset
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate

@@ -7,8 +7,8 @@ from tempfile import mkdtemp
 import anyio
 
 from ui_mcp.errors import UiMcpError
-from ui_mcp.mcp_server.task_store import TaskFile, TaskStore
-from ui_mcp.mcp_server.tasks import Tasks
+from ui_mcp.mcp_tasks.store import TaskFile, TaskStore
+from ui_mcp.mcp_tasks.tasks import Tasks
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.functions import FunctionTool, NoArgs, tool
 from ui_mcp.toolkit.tool import Call, InputNeeded, ToolResult, text_result

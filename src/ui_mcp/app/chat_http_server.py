@@ -11,8 +11,8 @@ from ui_mcp.chat.http import HumanFaceAccess, assistant_face_routes, human_face_
 from ui_mcp.chat.mcp import ChatServerOptions, chat_definition, directory_of
 from ui_mcp.chat.prompts import PromptLibrary
 from ui_mcp.chat.tools import OpenChat, Side
-from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.routes import McpRoutes
+from ui_mcp.mcp_tasks.tasks import pausing
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.webserver.auth import BearerAuth, principal_of
 from ui_mcp.webserver.person_app import ATTACHMENTS, MAX_UPLOAD, person_link, person_listening

@@ -18,8 +18,8 @@ from ui_mcp.config import Config
 from ui_mcp.errors import ConfigError, RefusedError
 from ui_mcp.log import to_stderr
 from ui_mcp.mcp_server.server import McpServer
-from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.stdio import serve
+from ui_mcp.mcp_tasks.tasks import pausing
 from ui_mcp.processes import run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.ui.own_files import settle

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from ui_mcp.app.joined_clients import accepting
     from ui_mcp.mcp_server.definition import ServerDefinition
     from ui_mcp.mcp_server.server import McpServer
-    from ui_mcp.mcp_server.tasks import pausing
     from ui_mcp.mcp_server.transports.routes import McpRoutes
+    from ui_mcp.mcp_tasks.tasks import pausing
     from ui_mcp.ui.mcp import ui_definition
 else:
     accepting = lazy("ui_mcp.app.joined_clients:accepting")
     McpServer = lazy("ui_mcp.mcp_server.server:McpServer")
     McpRoutes = lazy("ui_mcp.mcp_server.transports.routes:McpRoutes")
-    pausing = lazy("ui_mcp.mcp_server.tasks:pausing")
+    pausing = lazy("ui_mcp.mcp_tasks.tasks:pausing")
     ui_definition = lazy("ui_mcp.ui.mcp:ui_definition")
 
 UI_PORT = 8000

@@ -26,9 +26,9 @@ from ui_mcp.log import logger, to_stderr
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.server import McpServer
-from ui_mcp.mcp_server.tasks import pausing
 from ui_mcp.mcp_server.transports.local import LocalClients
 from ui_mcp.mcp_server.transports.stdio import serve
+from ui_mcp.mcp_tasks.tasks import pausing
 from ui_mcp.processes import only_error, run, until_signalled
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call, Tool, ToolResult

@@ -22,8 +22,8 @@ from ui_mcp.errors import ChatError, RefusedError, ResourceNotFoundError
 from ui_mcp.jsontypes import JsonObject, dumps
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.definition import ServerDefinition
-from ui_mcp.mcp_server.task_store import TaskFile, TaskStore
-from ui_mcp.mcp_server.tasks import Tasks
+from ui_mcp.mcp_tasks.store import TaskFile, TaskStore
+from ui_mcp.mcp_tasks.tasks import Tasks
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import Resource, ResourceContent, ResourceTemplate
 from ui_mcp.toolkit.tool import Call

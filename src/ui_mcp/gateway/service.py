@@ -39,8 +39,8 @@ from ui_mcp.gateway.sources import ListNotices, Sources
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.log import logger, masking
-from ui_mcp.mcp_server.task_store import TaskStore
-from ui_mcp.mcp_server.tasks import Tasks
+from ui_mcp.mcp_tasks.store import TaskStore
+from ui_mcp.mcp_tasks.tasks import Tasks
 from ui_mcp.storage.database import Database, close_database
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.tool import Call

@@ -9,13 +9,16 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import StoreOverflow
+from ui_mcp.mcp_server.versions import Client
 from ui_mcp.toolkit.announcements import Announcements, ListKind
 from ui_mcp.toolkit.resources import ResourceSet
 from ui_mcp.toolkit.tool import Call
 from ui_mcp.toolkit.toolset import Toolset
 
 if TYPE_CHECKING:
-    from ui_mcp.mcp_server.tasks import Tasks
+    from contextlib import AbstractAsyncContextManager
+
+    from ui_mcp.mcp_server.notifications import NotificationQueue
 
 ALIASES: Mapping[str, str] = MappingProxyType({"ui-mcp://": "ui://"})
 MAX_RESULT_CHARS = 60_000
@@ -39,6 +42,44 @@ class Prompts(Protocol):
     async def complete(self, reference: JsonObject, argument: JsonObject, call: Call) -> JsonObject:
         """Return `{"values": […], "total"?, "hasMore"?}` for an argument being typed."""
         ...
+
+
+Answer = Callable[[str, JsonObject, Call], Awaitable[JsonObject]]
+"""Calls a tool by its name and returns the result of `tools/call`."""
+
+
+class TaskExtension(Protocol):
+    """An extension of the modern era by which calls of tools outlive their requests; `mcp_tasks` is one."""
+
+    name: str
+    """Of the capability that client and server declare."""
+
+    def methods(self, answer: Answer) -> Mapping[str, Callable[[Request], Awaitable[JsonObject]]]:
+        """Return the handlers of further methods."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call runs that only this process can finish."""
+        ...
+
+    def paused(self) -> "AbstractAsyncContextManager[None]":
+        """End all calls after the block."""
+        ...
+
+    def is_declared_by(self, client: Client) -> bool: ...
+
+    async def call(self, request: Request, answer: Answer, repeatable: Callable[[], Awaitable[bool]]) -> JsonObject:
+        """Answer `tools/call` of a client that declared the extension."""
+        ...
+
+    async def watch(
+        self, queue: "NotificationQueue", request: Request, ids: Sequence[str], answer: Answer
+    ) -> Sequence[str]:
+        """Notify a stream of changes; return those ids that the client may watch."""
+        ...
+
+    def unwatch(self, queue: "NotificationQueue") -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +106,7 @@ class ServerDefinition:
     """Stores texts longer than `max_result_chars`; if None, results are never truncated."""
     tools_per_page: int = 0
     """Tools per page of the list; 0 lists all at once, because many clients ignore cursors."""
-    tasks: "Tasks | None" = None
+    tasks: TaskExtension | None = None
     """Where calls that take long become tasks; None if this server has no tasks."""
     extra_handlers: Mapping[str, Callable[[Request], Awaitable[JsonObject]]] = field(default_factory=dict)
     """Handlers of further methods, or instead of ours."""

@@ -1,7 +1,6 @@
 """McpServer: the handler of every method, for both eras and every transport."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from types import MappingProxyType
 
 from ui_mcp.jsonrpc.messages import INTERNAL_ERROR, META, METHOD_NOT_FOUND, SERVER_KEY, RpcError
@@ -12,7 +11,7 @@ from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.resources import PromptHandlers, Resources
 from ui_mcp.mcp_server.subscriptions import Subscriptions
 from ui_mcp.mcp_server.tools import Tools
-from ui_mcp.mcp_server.versions import MODERN_VERSIONS, TASKS
+from ui_mcp.mcp_server.versions import MODERN_VERSIONS
 from ui_mcp.toolkit.tool import Era
 
 Handler = Callable[[Request], Awaitable[JsonObject]]
@@ -84,8 +83,7 @@ class McpServer:
             }
         tasks = self.definition.tasks
         if tasks is not None:
-            methods = {"tasks/get": tasks.get, "tasks/update": tasks.update, "tasks/cancel": tasks.cancel}
-            handlers |= {name: partial(handle, answer=self.tools.answer) for name, handle in methods.items()}
+            handlers |= tasks.methods(self.tools.answer)
         return handlers
 
     def _modern_result(self, method: str, result: JsonObject) -> JsonObject:
@@ -116,7 +114,8 @@ class Lifecycle:
         return self._instructed(greeting)
 
     async def discover(self, request: Request) -> JsonObject:
-        tasks: JsonObject = {TASKS: {}} if self._definition.tasks is not None else {}
+        offered = self._definition.tasks
+        tasks: JsonObject = {offered.name: {}} if offered is not None else {}
         capabilities = {**self._capabilities(), "extensions": {**self._definition.extensions, **tasks}}
         return self._instructed({"supportedVersions": list(MODERN_VERSIONS), "capabilities": capabilities})
 

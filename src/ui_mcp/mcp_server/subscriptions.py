@@ -2,19 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import anyio
 
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
-from ui_mcp.mcp_server.definition import ServerDefinition
+from ui_mcp.mcp_server.definition import Answer, ServerDefinition
 from ui_mcp.mcp_server.notifications import CHANNEL, NotificationQueue
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.toolkit.announcements import Announcement
-
-if TYPE_CHECKING:
-    from ui_mcp.mcp_server.tasks import Answer
 
 MAX_STREAMS = 1024
 MAX_TASKS = 1000
@@ -23,7 +19,7 @@ MAX_TASKS = 1000
 class Subscriptions:
     """The notification queues of all clients of one server."""
 
-    def __init__(self, definition: ServerDefinition, answer: "Answer") -> None:
+    def __init__(self, definition: ServerDefinition, answer: Answer) -> None:
         self._definition = definition
         self._answer = answer
         self._queues: dict[NotificationQueue, anyio.Event | None] = {}
@@ -107,7 +103,7 @@ class Subscriptions:
         ids, tasks = request.params["notifications"].get("taskIds"), self._definition.tasks
         if not ids or tasks is None:
             return {}
-        return {"taskIds": await tasks.watch(queue, request, ids[:MAX_TASKS], self._answer)}
+        return {"taskIds": list(await tasks.watch(queue, request, ids[:MAX_TASKS], self._answer))}
 
     @contextmanager
     def _stream(self, honoured: JsonObject, closing: anyio.Event) -> Iterator[NotificationQueue]:

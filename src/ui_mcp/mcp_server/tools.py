@@ -9,7 +9,6 @@ from ui_mcp.log import logger
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import call_result, cleaned, listed, present, refusal, with_object
-from ui_mcp.mcp_server.versions import takes_tasks
 from ui_mcp.toolkit.tool import Call, Tool
 
 _log = logger("mcp")
@@ -47,7 +46,7 @@ class Tools:
         name = request.params["name"]
         _log.info("tool %s", name)
         tasks = self._definition.tasks
-        if tasks is not None and takes_tasks(request.client):
+        if tasks is not None and tasks.is_declared_by(request.client):
             return await tasks.call(request, self.answer, partial(self._is_repeatable, name, request.call()))
         return await self.answer(name, request.params.get("arguments") or {}, request.call())
 

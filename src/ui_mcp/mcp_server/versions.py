@@ -13,8 +13,6 @@ MODERN_VERSIONS = ("2026-07-28",)
 """Named by every request in its envelope, `params._meta`."""
 OLDEST, LATEST_HANDSHAKE = HANDSHAKE_VERSIONS[0], HANDSHAKE_VERSIONS[-1]
 UNSUPPORTED_VERSION = -32022
-TASKS = "io.modelcontextprotocol/tasks"
-"""The extension by which a call may return a task instead of its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +72,6 @@ def require_modern(version: str) -> None:
     if version not in MODERN_VERSIONS:
         data: JsonObject = {"supported": list(MODERN_VERSIONS), "requested": version}
         raise rpc.RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-
-
-def takes_tasks(client: Client) -> bool:
-    """Return whether a client declared that it takes tasks; in the handshake era they were another protocol."""
-    return client.era == "modern" and TASKS in (client.capabilities.get("extensions") or {})
 
 
 def negotiated(offered: str) -> str:

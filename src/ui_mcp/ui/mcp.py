@@ -10,8 +10,8 @@ from ui_mcp.jsontypes import JsonObject
 from ui_mcp.lazy_dataclass import dataclass
 from ui_mcp.mcp_server.definition import MAX_RESULT_CHARS, ServerDefinition
 from ui_mcp.mcp_server.results import OverflowFiles
-from ui_mcp.mcp_server.task_store import TaskFile, TaskStore
-from ui_mcp.mcp_server.tasks import Tasks
+from ui_mcp.mcp_tasks.store import TaskFile, TaskStore
+from ui_mcp.mcp_tasks.tasks import Tasks
 from ui_mcp.toolkit.announcements import Announcements
 from ui_mcp.toolkit.resources import CombinedResources, ResourceSet
 from ui_mcp.toolkit.tool import Call

@@ -6,9 +6,10 @@ before its id is sent, and which another process continues from its last checkpo
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from secrets import token_urlsafe
 
 import anyio
@@ -17,29 +18,34 @@ from ui_mcp.errors import UiMcpError
 from ui_mcp.jsonrpc import messages as rpc
 from ui_mcp.jsontypes import JsonObject
 from ui_mcp.log import logger
+from ui_mcp.mcp_server.definition import Answer, TaskExtension
 from ui_mcp.mcp_server.notifications import NotificationQueue
 from ui_mcp.mcp_server.request import Request
 from ui_mcp.mcp_server.results import failure, refusal
-from ui_mcp.mcp_server.task_store import Status, TaskRecord, TaskStore, new_owner, owner_runs
-from ui_mcp.mcp_server.versions import TASKS, takes_tasks
+from ui_mcp.mcp_server.versions import Client
+from ui_mcp.mcp_tasks.store import Status, TaskRecord, TaskStore, new_owner, owner_runs
 from ui_mcp.toolkit.tool import Call, InputGiven, Progress
 
+EXTENSION = "io.modelcontextprotocol/tasks"
 MISSING_CAPABILITY = -32021
 TASK_AFTER_SECONDS = 2.0
 MAX_OPEN_TASKS = 200
 _log = logger("mcp")
-Answer = Callable[[str, JsonObject, Call], Awaitable[JsonObject]]
-"""Calls a tool by its name and returns the result of `tools/call`."""
 _INTERRUPTED = (
     "The server was restarted while {tool} ran, so its result is lost\n"
     "Whether it took effect is not known: look before you call it again."
 )
 
 
+def takes_tasks(client: Client) -> bool:
+    """Return whether a client declared that it takes tasks; in the handshake era they were another protocol."""
+    return client.era == "modern" and EXTENSION in (client.capabilities.get("extensions") or {})
+
+
 def require_extension(request: Request) -> None:
     """Raise the error that names the capability a client has to declare before it asks about tasks."""
     if not takes_tasks(request.client):
-        data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+        data: JsonObject = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
         raise rpc.RpcError(MISSING_CAPABILITY, "Missing required client capability", data)
 
 
@@ -189,7 +195,7 @@ class _Run:
 
 
 @asynccontextmanager
-async def pausing(tasks: "Tasks | None") -> AsyncIterator[None]:
+async def pausing(tasks: TaskExtension | None) -> AsyncIterator[None]:
     """End the calls of tasks after the block, before what they use ends."""
     if tasks is None:
         yield
@@ -213,9 +219,17 @@ class Tasks:
     def __init__(self, store: TaskStore, after: float = TASK_AFTER_SECONDS) -> None:
         self.store = store
         self.owner = new_owner()
+        self.name = EXTENSION
         self._after = after
         self._runs: dict[str, _Run] = {}
         self._watched: dict[str, set[NotificationQueue]] = {}
+
+    def methods(self, answer: Answer) -> Mapping[str, Callable[[Request], Awaitable[JsonObject]]]:
+        handlers = {"tasks/get": self.get, "tasks/update": self.update, "tasks/cancel": self.cancel}
+        return {method: partial(handle, answer=answer) for method, handle in handlers.items()}
+
+    def is_declared_by(self, client: Client) -> bool:
+        return takes_tasks(client)
 
     @property
     def busy(self) -> bool:

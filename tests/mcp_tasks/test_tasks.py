@@ -13,8 +13,8 @@ from ui_mcp.errors import DeniedError
 from ui_mcp.mcp_server.connection import ClientConnection
 from ui_mcp.mcp_server.definition import ServerDefinition
 from ui_mcp.mcp_server.server import McpServer
-from ui_mcp.mcp_server.task_store import TaskFile, TaskStore
-from ui_mcp.mcp_server.tasks import Tasks
+from ui_mcp.mcp_tasks.store import TaskFile, TaskStore
+from ui_mcp.mcp_tasks.tasks import Tasks
 from ui_mcp.toolkit.functions import FunctionToolset, NoArgs, tool
 from ui_mcp.toolkit.tool import Annotations, Call, InputNeeded, ToolResult, text_result
 

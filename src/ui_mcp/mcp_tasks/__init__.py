@@ -1,0 +1,1 @@
+"""The extension `io.modelcontextprotocol/tasks` for servers of `mcp_server`."""
