@@ -110,6 +110,13 @@ HOST_FILES = tuple(f"/**/{name}" for name in (
 RUN_BY_AGENTS = ("event", "state", "variables", "linkapp", "scripts", "html/index.html")
 """Scripts that agents run, and the page itself, relative to the base directory; guarded in the same way."""
 
+_OWN_PLACES = tuple(Place.of(name, folded=True) for name in OWN)
+_HOST_PLACES = tuple(Place.of(name, folded=True) for name in HOST_FILES)
+# Here, in the fork server: workers share what was made before they were forked.
+for _place in (*_OWN_PLACES, *_HOST_PLACES):
+    for _name in _place.parts:
+        _same("", _name)  # compiles patterns
+
 MAX_SHOWN = 200
 """Characters of a refused command that are shown."""
 
@@ -143,10 +150,8 @@ class Permissions:
         given = tuple(str(path) for path in protected) if isinstance(protected, (list, tuple)) else ()
         in_base = tuple(f"{{base_dir}}/{name}" for name in OWN_IN_BASE)
         self._own = self._denied((*in_base, *given))
-        self._own_names = tuple(Place.of(name, folded=True) for name in OWN)
         self._deny_read = self._denied(self._names("deny_read", ()))
         self._deny_write = self._denied(self._names("deny_write", ()))
-        self._host_names = tuple(Place.of(name, folded=True) for name in HOST_FILES)
         self._scripts = self._denied(tuple(f"{{base_dir}}/{name}" for name in RUN_BY_AGENTS))
         self.exec = bool(self._policy.get("exec", False))
         self.exec_timeout = float(str(self._policy.get("exec_timeout", 10.0)))
@@ -218,7 +223,7 @@ class Permissions:
     def protects(self, real: str) -> bool:
         """Return whether a resolved path is one of ui-mcp's secrets, stores or settings."""
         named = self._below_anchor(real)
-        return any(place.holds(real) for place in self._own) or any(place.holds(named) for place in self._own_names)
+        return any(place.holds(real) for place in self._own) or any(place.holds(named) for place in _OWN_PLACES)
 
     def environment(self, name: object) -> str | None:
         """Return an environment variable, if app code may see it."""
@@ -242,7 +247,7 @@ class Permissions:
         if inside(real, os.path.join(self.base, "storage")):
             return False
         named = self._below_anchor(real)
-        return any(place.holds(named) for place in self._host_names) or any(
+        return any(place.holds(named) for place in _HOST_PLACES) or any(
             place.holds(real) for place in self._scripts
         )
 
