@@ -2,6 +2,7 @@
 
 import os
 import smtplib
+import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
@@ -26,8 +27,13 @@ SUBJECT = "ui-mcp"
 _MAX_ANSWER = 64 * 1024
 
 
+async def pause(attempt: int) -> None:
+    """Wait before an attempt after the first."""
+    await anyio.sleep(PAUSE_SECONDS * 2**attempt)
+
+
 async def posted(url: str, headers: Mapping[str, str], body: bytes) -> int:
-    """Post to a service and return its status; a busy one is tried again.
+    """Post to a service and return its status; one that is busy or cannot be connected is tried again.
 
     Raises:
         UpstreamError: it cannot be reached.
@@ -37,10 +43,13 @@ async def posted(url: str, headers: Mapping[str, str], body: bytes) -> int:
     async with open_client(limit=_MAX_ANSWER, timeout=TIMEOUT_SECONDS, follow_redirects=False) as client:
         for attempt in range(ATTEMPTS):
             if attempt:
-                await anyio.sleep(PAUSE_SECONDS * 2**attempt)
+                await pause(attempt)
             try:
                 status = (await client.post(url, headers=dict(headers), content=body)).status_code
             except httpx2.HTTPError as error:
+                # Only what certainly has not arrived is sent again.
+                if isinstance(error, httpx2.ConnectError) and attempt < ATTEMPTS - 1:
+                    continue
                 host = urlsplit(url).hostname
                 raise UpstreamError(f"{host} cannot be reached: {type(error).__name__}") from error
             if status != 429 and status < 500:
@@ -88,7 +97,16 @@ class Email:
     name: str = "e-mail"
 
     async def send(self, notice: Notice) -> None:
-        await to_thread.run_sync(partial(self._send, notice), abandon_on_cancel=True)
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await pause(attempt)
+            try:
+                await to_thread.run_sync(partial(self._send, notice), abandon_on_cancel=True)
+                break
+            except (OSError, smtplib.SMTPException) as error:
+                if not _is_passing(error) or attempt == ATTEMPTS - 1:
+                    host = urlsplit(self.smtp).hostname
+                    raise UpstreamError(f"The mail server {host} did not take it: {type(error).__name__}") from error
 
     def _send(self, notice: Notice) -> None:
         parts = urlsplit(self.smtp)
@@ -100,13 +118,10 @@ class Email:
         where = notice.link or "Open your page on the computer where the server runs."
         message.set_content(f"{notice.text}.\n\n{where}\n")
         context = ssl.create_default_context()
-        try:
-            with self._connected(parts.scheme, host, parts.port, context) as server:
-                if user and self.password:
-                    server.login(user, self.password)
-                server.send_message(message)
-        except (OSError, smtplib.SMTPException) as error:
-            raise UpstreamError(f"The mail server {host} did not take it: {type(error).__name__}") from error
+        with self._connected(parts.scheme, host, parts.port, context) as server:
+            if user and self.password:
+                server.login(user, self.password)
+            server.send_message(message)
 
     def _connected(self, scheme: str, host: str, port: int | None, context: ssl.SSLContext) -> smtplib.SMTP:
         if scheme == "smtps":
@@ -133,6 +148,13 @@ def channels_of(settings: PhoneSettings) -> Sequence[Channel]:
             raise ConfigError("phone.smtp should be smtps://USER@HOST or smtp://USER@HOST:587")
         found.append(Email(settings.smtp, settings.email, os.environ.get("UI_SMTP_PASSWORD", "")))
     return found
+
+
+def _is_passing(error: Exception) -> bool:
+    """Return whether a mail server that failed so has taken nothing and may take it later."""
+    if isinstance(error, smtplib.SMTPResponseException):
+        return 400 <= error.smtp_code < 500
+    return isinstance(error, ConnectionRefusedError | socket.gaierror)
 
 
 def _web_address(key: str, url: str) -> str:
