@@ -250,6 +250,27 @@ async def test_limits_of_a_turn_are_settings(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.covers("R-OR-1", "R-OR-5")
+async def test_one_process_answers_in_several_conversations_each_with_its_own_memory(folder: Path) -> None:
+    names = ("work", "shop")
+    async with open_chat(store_url(folder)) as chat:
+        for round_, word in enumerate(("hello", "again"), start=1):
+            for name in names:
+                await say(chat, f"{word} {name}", name)
+            with agent(folder, *names):  # killed at the end
+                for name in names:
+                    await until_quiet(folder, round_, name)
+        pages = [await chat.read(HUMAN, ReadRequest(conversation=name)) for name in names]
+    heard = [[one.data["text"] for one in await events_of(folder, name) if one.type == "user_text"] for name in names]
+
+    assert [[one.content for one in page.messages if one.author == "assistant"] for page in pages] == [
+        ["re: hello work", "re: again work"],
+        ["re: hello shop", "re: again shop"],
+    ]
+    assert heard == [["hello work", "again work"], ["hello shop", "again shop"]]
+
+
+@pytest.mark.slow
 @pytest.mark.covers("R-OR-1")
 async def test_two_agents_answer_in_one_conversation_under_their_names(folder: Path) -> None:
     async with open_chat(store_url(folder)) as chat:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,8 @@ from ui_mcp.app.chat_server import open_served_chat
 from ui_mcp.app.commands.trust import offer
 from ui_mcp.chat.attachments import AttachmentStore
 from ui_mcp.chat.mcp import ChatServerOptions, directory_of
-from ui_mcp.chat.tools import ChatTools, chat_context, naming_of
+from ui_mcp.chat.service import Chat
+from ui_mcp.chat.tools import ChatContext, ChatTools, chat_context, naming_of
 from ui_mcp.config import Config
 from ui_mcp.gateway.approvals.agent_link import ApprovalWatch
 from ui_mcp.gateway.config.configuration import GatewayOptions, configuration
@@ -54,17 +55,12 @@ begins with @{name} is for you, one that begins with no name is for all of you.
 class AgentOptions:
     base_dir: str
     config: str | None = None
-    conversation: str = "default"
+    conversations: Sequence[str] = ("default",)
     verbosity: int = 0
     from_start: bool = False
     """Whether an agent without a journal also answers messages that have been answered before."""
     name: str | None = None
-    """Its name among several agents of the conversation."""
-
-    @property
-    def key(self) -> str:
-        """The name of its journal; agents of one conversation have one each."""
-        return f"{self.conversation}.{self.name}" if self.name else self.conversation
+    """Its name among several agents of a conversation."""
 
 
 def run_agent(options: AgentOptions) -> int:
@@ -88,40 +84,80 @@ async def _agent(options: AgentOptions) -> int:
     ):
         journal = JournalStore(journal_place(config.storage.url, Workspace.at(options.base_dir).state_dir))
         llm = model_settings(gateway.settings.llm)
-        model = choose_model(llm, gateway.settings.proxy)
-        context = chat_context(chat, directory_of(served, chat))
-        posts = ChatTools(context, "assistant", naming_of(config), options.conversation)
         offered = GatewayToolset(gateway)
-        watch = _watch(gateway, lambda name: agent.journal if name == options.key else None)
-        inbox = _inbox(options, gateway_options)
         files = AttachmentStore(Workspace.at(options.base_dir).attachments)
-        loop_settings = _loop_settings(llm, config, partial(_system, options.name, offered), files)
-        live = _live_answer(journal, options.key, loop_settings)
-        agent = Orchestrator(
-            options.key,
+        agents: dict[str, Orchestrator] = {}
+        shared = _Shared(
+            options,
+            config,
+            chat,
+            gateway,
+            chat_context(chat, directory_of(served, chat)),
             journal,
+            choose_model(llm, gateway.settings.proxy),
+            _loop_settings(llm, config, partial(_system, options.name, offered), files),
+            offered,
+            _watch(gateway, lambda key: agents[key].journal if key in agents else None),
+            configuration(gateway_options).variables,
+        )
+        async with _closing(journal, shared.model), anyio.create_task_group() as tasks:
+            tasks.start_soon(shared.watch.run)
+            async with anyio.create_task_group() as serving:
+                for conversation in dict.fromkeys(options.conversations):
+                    serving.start_soon(_serve, conversation, shared, agents)
+            tasks.cancel_scope.cancel()
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the agents of all conversations have in common."""
+
+    options: AgentOptions
+    config: Config
+    chat: Chat
+    gateway: GatewayService
+    context: ChatContext
+    journal: JournalStore
+    model: ChosenModel
+    settings: LoopSettings
+    offered: GatewayToolset
+    watch: ApprovalWatch
+    secrets: Collection[str]
+
+
+async def _serve(conversation: str, shared: _Shared, agents: dict[str, Orchestrator]) -> None:
+    """Answer in one conversation; its agent is among `agents` by the name of its journal."""
+    options, config, gateway = shared.options, shared.config, shared.gateway
+    # Agents of one conversation have a journal each.
+    key = f"{conversation}.{options.name}" if options.name else conversation
+    posts = ChatTools(shared.context, "assistant", naming_of(config), conversation)
+    inbox = McpInbox(inbox_opener(options.base_dir, shared.secrets), conversation, options.name)
+    live = _live_answer(shared.journal, key, shared.settings)
+    async with anyio.create_task_group() as tasks:
+        agents[key] = Orchestrator(
+            key,
+            shared.journal,
             inbox,
             lambda writer: Loop(
-                model,
-                Combined([gateway.audited(posts, "chat"), offered]),
+                shared.model,
+                Combined([gateway.audited(posts, "chat"), shared.offered]),
                 writer,
-                loop_settings,
+                shared.settings,
                 live.deltas(),
-                approvals=watch,
+                approvals=shared.watch,
                 handlers=[UpstreamChanges(gateway.sources.on_upstream_change)],
                 audited=lambda own: gateway.audited(own, "loop"),
             ),
             poll=PollSettings(max_batch=config.orchestrator.max_batch),
-            ready=lambda writer: _ready(writer, tasks, watch, options),
-            waiting=lambda: _say(f"Another process serves conversation {options.conversation}; waiting until it ends"),
-            begin=partial(begin_journal, chat, options.conversation, from_start=options.from_start),
+            ready=lambda writer: _ready(writer, tasks, shared, conversation),
+            waiting=lambda: _say(f"Another process serves conversation {conversation}; waiting until it ends"),
+            begin=partial(begin_journal, shared.chat, conversation, from_start=options.from_start),
         )
-        async with _closing(journal, model), anyio.create_task_group() as tasks:
-            for work in (inbox.run, watch.run, live.run):
-                tasks.start_soon(work)
-            await agent.run()
-            tasks.cancel_scope.cancel()
-    return 0
+        for work in (inbox.run, live.run):
+            tasks.start_soon(work)
+        await agents[key].run()
+        tasks.cancel_scope.cancel()
 
 
 @asynccontextmanager
@@ -136,11 +172,6 @@ async def _closing(journal: JournalStore, model: ChosenModel) -> AsyncIterator[N
 
 def _watch(gateway: GatewayService, journal_of: Callable[[str], JournalWriter | None]) -> ApprovalWatch:
     return ApprovalWatch(gateway.approvals, gateway.announcements, gateway.enforcer.outcome, journal_of, AGENT)
-
-
-def _inbox(options: AgentOptions, gateway_options: GatewayOptions) -> McpInbox:
-    secrets = configuration(gateway_options).variables
-    return McpInbox(inbox_opener(options.base_dir, secrets), options.conversation, options.name)
 
 
 def _live_answer(journal: JournalStore, conversation: str, settings: LoopSettings) -> LiveAnswer:
@@ -169,10 +200,11 @@ def _loop_settings(
     )
 
 
-def _ready(writer: JournalWriter, tasks: TaskGroup, watch: ApprovalWatch, options: AgentOptions) -> None:
-    tasks.start_soon(watch.catch_up, writer)
-    named = f"{options.name} (ui-mcp agent)" if options.name else "ui-mcp agent"
-    _say(f"{named} serves conversation {options.conversation} of {options.base_dir}")
+def _ready(writer: JournalWriter, tasks: TaskGroup, shared: _Shared, conversation: str) -> None:
+    tasks.start_soon(shared.watch.catch_up, writer)
+    name, place = shared.options.name, shared.options.base_dir
+    named = f"{name} (ui-mcp agent)" if name else "ui-mcp agent"
+    _say(f"{named} serves conversation {conversation} of {place}")
 
 
 def _say(text: str) -> None:

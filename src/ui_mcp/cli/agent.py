@@ -7,6 +7,7 @@ are configured in an nlui.yaml (see `nlui init`). Talk to it with `ui-mcp chat p
 Examples:
   nlui init && ui-mcp agent             write an nlui.yaml, then answer in this project's chat
   ui-mcp agent --config ~/team.yaml     another configuration
+  ui-mcp agent --conversation ops shop  answer in two conversations
   ui-mcp chat post 'What is open?'      ask it something, in a second terminal
 """
 
@@ -34,7 +35,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--config", metavar="FILE", help="nlui.yaml with model, APIs and servers (default: ./nlui.yaml)"
     )
     parser.add_argument(
-        "--conversation", metavar="NAME", default="default", help="which conversation (default: default)"
+        "--conversation",
+        metavar="NAME",
+        nargs="+",
+        default=["default"],
+        help="which conversations, each with a memory of its own (default: default)",
     )
     parser.add_argument(
         "--from-start",
