@@ -20,6 +20,8 @@ const shapes = {
   "tasks/get": schemas.GetTaskResultV2Schema,
   "tasks/cancel": schemas.CancelTaskResultV2Schema,
 };
+/** How long the server may be away. */
+const AWAY_MS = 120_000;
 const checked = {};
 let cutOff = 0;
 let count = 0;
@@ -55,7 +57,12 @@ async function rawDispatch(request) {
     ...(name ? { "mcp-name": name } : {}),
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: ++count, ...request });
-  const text = await fetch(url, { method: "POST", headers, body }).then((answer) => answer.text(), away);
+  const post = () => fetch(url, { method: "POST", headers, body }).then((answer) => answer.text());
+  let text = null;
+  // The client itself gives up after a few tries, sooner than a busy machine has started a server again.
+  for (const until = Date.now() + AWAY_MS; (text = await post().catch(() => null)) === null; ) {
+    await away(Date.now() > until);
+  }
   const data = text.startsWith("{") ? text : text.split("\n").findLast((line) => line.startsWith("data:")).slice(5);
   const message = JSON.parse(data);
   if (message.error) return { kind: "error", error: schemas.ErrorV2Schema.parse(message.error) };
@@ -64,8 +71,8 @@ async function rawDispatch(request) {
   return { kind: "result", result: message.result };
 }
 
-async function away(error) {
+async function away(forGood) {
   cutOff += 1;
+  if (forGood) throw new DispatchError("the server does not come back", true);
   await new Promise((done) => setTimeout(done, 200));
-  throw new DispatchError(String(error), true);
 }
