@@ -95,6 +95,8 @@ def test_a_reloaded_page_shows_the_same_conversation(page: Page) -> None:
 
     page.reload()
 
+    expect(page.get_by_role("heading", name="show the orders", exact=True)).to_be_visible()
+    expect(page).to_have_title("show the orders · nlui")
     expect(log(page).get_by_text("and I ask you before I do it")).to_be_visible()
     expect(page.get_by_role("article", name="You")).to_contain_text("show the orders")
     expect(page.get_by_text("This conversation: 580 tokens in, 42 out")).to_be_visible()

@@ -172,10 +172,15 @@ function args(value: unknown): HTMLElement | null {
   return text === "{}" ? null : make("pre.nlui-args", { tabindex: "0", "aria-label": "Arguments sent" }, text);
 }
 
+/** The exact tool and its arguments: folded once there is a result, which is what the person wants to see. */
+function sent(name: string, given: unknown): HTMLElement {
+  return make("details.nlui-fold.nlui-sent", {}, make("summary.nlui-dim", {}, "What was sent"), exactName(name), args(given));
+}
+
 function tool(item: Item, actions: ItemActions): HTMLElement {
   const status = item.status ?? "running";
   const said = make("span", { class: `nlui-status nlui-${status}` }, `${STATUS_TEXT[status] ?? status}${decision(item)}`);
-  const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, ...toolName(item.name ?? ""), said), exactName(item.name ?? ""), args(item.args));
+  const details = make("details.nlui-item.nlui-tool", {}, make("summary", {}, ...toolName(item.name ?? ""), said));
   const open = actions.app?.(item);
   if (open) {
     details.append(make("div.nlui-row", {}, button("Open app", open, "nlui-small nlui-primary")));
@@ -183,6 +188,9 @@ function tool(item: Item, actions: ItemActions): HTMLElement {
   if (item.content) {
     details.append(resultView(item.content.result));
     details.open = !item.content.is_error;
+    details.append(sent(item.name ?? "", item.args));
+  } else {
+    details.append(exactName(item.name ?? ""), ...[args(item.args)].filter((one) => one !== null));
   }
   return details;
 }

@@ -24,6 +24,8 @@ import { type Item, Timeline } from "./state";
 
 const RUNNING = new Set(["running", "awaiting_approval"]);
 const RUN_TEXT: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waiting for your answer" };
+/** What the bar says above a conversation that has no title yet. */
+const UNNAMED = "Chat with your APIs";
 const timeline = new Timeline();
 let open = "";
 let typed = "";
@@ -59,12 +61,22 @@ const write = composer((text) => void act(send(text)), {
   files: (changed) => (files = attachments({ store: api.attach, load: api.attached }, changed, problem)),
   changed: () => keepDraft(),
 });
-const panel = sidebar(openConversation, () => void startConversation().catch(problem), problem, () => void managePrompts(prompts).catch(problem));
+const panel = sidebar({
+  go: openConversation,
+  begin: () => void startConversation().catch(problem),
+  named: (name) => {
+    title.textContent = name || UNNAMED;
+    title.title = name;
+    document.title = name ? `${name} · nlui` : "nlui";
+  },
+  problem,
+  prompts: () => void managePrompts(prompts).catch(problem),
+});
 const finding = find(() => timeline.shown(), view.reveal, write.focus);
 const menu = button("☰", () => toggleMenu(), "nlui-small nlui-burger");
 menu.setAttribute("aria-label", "Conversations and tools");
 menu.setAttribute("aria-expanded", "false");
-const title = make("h1", {}, "Chat with your APIs");
+const title = make("h1", {}, UNNAMED);
 const adjust = button("Settings", () => void act(currentConversation().then((id) => conversationSettings(id, prompts, showSettings))), "nlui-small");
 adjust.title = "Model, instructions and budget of this conversation";
 const adjusted = make("span.nlui-adjusted.nlui-dim");

@@ -4,7 +4,7 @@ import { button, make } from "./dom";
 import { modelSettings } from "./settings";
 import { addApi, addServer, sources } from "./sources";
 import { type Usage, usageText } from "./state";
-import { talks } from "./talks";
+import { type TalkActions, talks } from "./talks";
 
 export interface Sidebar {
   readonly element: HTMLElement;
@@ -14,11 +14,16 @@ export interface Sidebar {
   showUsage(usage: Usage): void;
 }
 
-export function sidebar(go: (id: string) => void, begin: () => void, problem: (error: unknown) => void, prompts: () => void): Sidebar {
+export interface SidebarActions extends TalkActions {
+  readonly prompts: () => void;
+}
+
+export function sidebar({ prompts, ...actions }: SidebarActions): Sidebar {
+  const { begin, problem } = actions;
   let now = "";
   let turn = 0;
   const again = (): void => void refresh(now).catch(problem);
-  const conversations = talks({ go, begin, problem });
+  const conversations = talks(actions);
   const tools = sources(again, problem);
   const model = make("p.nlui-model");
   const tokens = make("p.nlui-dim");

@@ -13,6 +13,8 @@ export interface TalkActions {
   readonly go: (id: string) => void;
   /** Begin a conversation, in place of one that was deleted. */
   readonly begin: () => void;
+  /** Called with the title of the open conversation, empty before its first message. */
+  readonly named?: (title: string) => void;
   readonly problem: (error: unknown) => void;
 }
 
@@ -24,7 +26,7 @@ const FORMATS: readonly (readonly [string, ExportFormat])[] = [
   ["Web page", "html"],
 ];
 
-export function talks({ go, begin, problem }: TalkActions): Talks {
+export function talks({ go, begin, named, problem }: TalkActions): Talks {
   let open = "";
   let turn = 0;
   let archived = false;
@@ -110,6 +112,10 @@ export function talks({ go, begin, problem }: TalkActions): Talks {
     const listed = await api.conversations(words);
     if (mine !== turn) {
       return; // a later request has newer data
+    }
+    const here = listed.find((one) => one.id === open);
+    if (here || words === "") {
+      named?.(here?.title ?? "");
     }
     const away = listed.filter((one) => one.archived).length;
     // A search finds archived conversations too.

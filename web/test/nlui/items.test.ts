@@ -64,6 +64,7 @@ describe("a tool call", () => {
     const call = item({ kind: "tool", name: "shop__list", status: "done", args: { limit: 5 }, content: { result: [{ id: 1 }], is_error: false } });
     const shown = itemView(call, NONE);
     expect([shown.label, shown.element.querySelector(".nlui-args")?.textContent, (shown.element as HTMLDetailsElement).open, shown.element.querySelector("td")?.textContent]).toEqual(["Tool List, done", '{\n  "limit": 5\n}', true, "1"]);
+    expect(shown.element.querySelector<HTMLDetailsElement>(".nlui-sent")?.open).toBe(false);
     const failed = itemView(item({ kind: "tool", name: "shop__list", status: "error", content: { result: "no", is_error: true } }), NONE);
     expect([(failed.element as HTMLDetailsElement).open, failed.element.querySelector(".nlui-args")]).toEqual([false, null]);
   });

@@ -11,7 +11,7 @@ beforeEach(() => {
   api = fakeApi();
   log = [];
   api.answers["GET /api/conversations"] = [{ id: "c1", title: "Orders", updated_at: "" }, { id: "c2", title: "", updated_at: "" }];
-  bar = sidebar((id) => void log.push(`go ${id}`), () => void log.push("new"), (error) => void log.push(String(error)), () => void log.push("prompts"));
+  bar = sidebar({ go: (id) => void log.push(`go ${id}`), begin: () => void log.push("new"), problem: (error) => void log.push(String(error)), prompts: () => void log.push("prompts") });
   document.body.replaceChildren(bar.element);
 });
 

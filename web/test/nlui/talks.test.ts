@@ -6,12 +6,14 @@ import { type FakeApi, fakeApi } from "./fake_api";
 let api: FakeApi;
 let list: Talks;
 let log: string[];
+let names: string[];
 
 beforeEach(async () => {
   api = fakeApi();
   log = [];
+  names = [];
   api.answers["GET /api/conversations"] = [{ id: "c1", title: "Orders", pinned: true }, { id: "c2", title: "" }, { id: "c3", title: "Old", archived: true }];
-  list = talks({ go: (id) => void log.push(`go ${id}`), begin: () => void log.push("new"), problem: (error) => void log.push(String(error)) });
+  list = talks({ go: (id) => void log.push(`go ${id}`), begin: () => void log.push("new"), problem: (error) => void log.push(String(error)), named: (title) => void names.push(title) });
   document.body.replaceChildren(list.element);
   await list.refresh("c1");
 });
@@ -29,6 +31,16 @@ const openMenu = (title: string): HTMLElement => {
   menu.dispatchEvent(new Event("toggle"));
   return menu;
 };
+
+test("the title of the open conversation is told, also while a search leaves it out", async () => {
+  await list.refresh("c2");
+  const search = list.element.querySelector("input");
+  if (!search) throw new Error("no search");
+  search.value = "old";
+  api.answers["GET /api/conversations?q=old"] = [{ id: "c3", title: "Old" }];
+  await list.refresh("c1");
+  expect(names).toEqual(["Orders", ""]);
+});
 
 test("archived conversations are on a shelf of their own", async () => {
   expect(titles()).toEqual(["Orders", "Untitled"]);
