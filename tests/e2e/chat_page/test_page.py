@@ -18,6 +18,11 @@ from ui_mcp.chat.service import ReadRequest
 from ui_mcp.person import PersonKeys
 
 pytestmark = pytest.mark.slow
+BELOW = """async (log) => {
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    return log.scrollHeight - log.scrollTop - log.clientHeight;
+}"""
+"""How many pixels of the conversation are below what is seen, once the page is drawn."""
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -110,6 +115,21 @@ async def test_older_messages_come_when_scrolling_up_and_the_view_stays_put(room
 
     await expect(page.locator(".chat-message")).to_have_count(120)
     await expect(page.get_by_role("button", name="Earlier messages")).to_be_hidden()
+
+
+async def test_the_newest_message_stays_in_sight_when_a_keyboard_takes_room(room: Room) -> None:
+    await room.say(*[f"message {number}" for number in range(20)])
+    page = await room.open()
+    log = page.locator(".chat-log")
+    await expect(page.get_by_text("message 19", exact=True)).to_be_in_viewport()
+    await page.set_viewport_size({"width": 390, "height": 420})
+    assert await log.evaluate(BELOW) <= 1
+
+    # Who reads further up is not moved.
+    await log.evaluate("e => { e.scrollTop = 0 }")
+    assert await log.evaluate(BELOW) > 100
+    await page.set_viewport_size({"width": 390, "height": 360})
+    assert await log.evaluate(BELOW) > 100
 
 
 @pytest.mark.covers("R-UI-6")

@@ -67,6 +67,13 @@ export function logView(actions: Actions): LogView {
     }
   });
 
+  // What appears below, and the keyboard of a phone, take height from the log; its end stays in sight.
+  new ResizeObserver(() => {
+    if (sticking) {
+      scroller.scrollTop = scroller.scrollHeight;
+    }
+  }).observe(scroller);
+
   function show(log: Log): void {
     const fromEnd = scroller.scrollHeight - scroller.scrollTop;
     const grewAbove = shown?.messages[0] !== undefined && log.messages[0]?.id !== shown.messages[0].id;
