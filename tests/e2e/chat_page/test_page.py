@@ -117,7 +117,7 @@ async def test_older_messages_come_when_scrolling_up_and_the_view_stays_put(room
     await expect(page.get_by_role("button", name="Earlier messages")).to_be_hidden()
 
 
-async def test_the_newest_message_stays_in_sight_when_a_keyboard_takes_room(room: Room) -> None:
+async def test_the_newest_message_stays_in_view_when_a_keyboard_takes_room(room: Room) -> None:
     await room.say(*[f"message {number}" for number in range(20)])
     page = await room.open()
     log = page.locator(".chat-log")

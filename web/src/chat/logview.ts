@@ -67,7 +67,7 @@ export function logView(actions: Actions): LogView {
     }
   });
 
-  // What appears below, and the keyboard of a phone, take height from the log; its end stays in sight.
+  // What appears below, and the keyboard of a phone, take height from the log; its end stays in view.
   new ResizeObserver(() => {
     if (sticking) {
       scroller.scrollTop = scroller.scrollHeight;
