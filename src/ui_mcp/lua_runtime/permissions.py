@@ -247,9 +247,7 @@ class Permissions:
         if inside(real, os.path.join(self.base, "storage")):
             return False
         named = self._below_anchor(real)
-        return any(place.holds(named) for place in _HOST_PLACES) or any(
-            place.holds(real) for place in self._scripts
-        )
+        return any(place.holds(named) for place in _HOST_PLACES) or any(place.holds(real) for place in self._scripts)
 
     def _below_anchor(self, real: str) -> str:
         """Return a path relative to the base directory or project: only names that app code chooses are matched."""
