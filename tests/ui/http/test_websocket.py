@@ -82,6 +82,15 @@ async def test_a_click_changes_the_page_through_a_real_socket(running: Running) 
         await browser.until(lambda: browser.value("presses") == 1)
 
 
+@pytest.mark.covers("UI-WIRE-9")
+async def test_the_address_of_the_socket_can_ask_for_the_page(running: Running) -> None:
+    asked = f"{socket_url(running)}?page=p&watch=%2Fapp%2Fnote"
+    async with connect(asked, additional_headers=visitor(running), origin=Origin(running.url)) as socket:
+        frame = await socket.recv()
+
+    assert "draft" in str(frame)
+
+
 def both_arrived(browser: Browser) -> bool:
     return (browser.value("presses"), browser.value("title")) == (1, "from the second")
 

@@ -4,7 +4,8 @@ import type { Listener } from "../../src/transport/transport";
 import { SESSION_ENDED } from "../../src/wire.gen";
 import { FakeSocket } from "./fake_socket";
 
-const URL = "ws://host/ws/1";
+const URL = "ws://host/ws/1?page=p";
+const EARLY = `${URL}&watch=%2F`;
 let seen: string[];
 const listener: Listener = {
   open: (requested) => void seen.push(requested ? "open, requested" : "open"),
@@ -56,7 +57,7 @@ test("a transport that was closed here says nothing more", () => {
 });
 
 test("the socket that the page opened early is adopted with its frames, and only once", async () => {
-  const socket = early(URL);
+  const socket = early(EARLY);
   socket.readyState = FakeSocket.OPEN;
   window.uiEarly?.frames.push("first", "second");
   webSocket(URL)(listener);
@@ -66,17 +67,17 @@ test("the socket that the page opened early is adopted with its frames, and only
   expect(FakeSocket.opened).toHaveLength(1);
 });
 
-test("an early socket that is not open yet still sends its own request first", () => {
-  const socket = early(URL);
-  socket.onopen = () => socket.send("request");
+test("an early socket that is not open yet has asked for the page by its address", () => {
+  const socket = early(EARLY);
   webSocket(URL)(listener);
   socket.open();
-  expect([seen, socket.sent]).toEqual([["open, requested"], ["request"]]);
+  expect([seen, socket.sent]).toEqual([["open, requested"], []]);
 });
 
 test.each([
-  ["belongs to another session", (): unknown => early("ws://host/ws/2")],
-  ["is closed already", (): unknown => Object.assign(early(URL), { readyState: 3 })],
+  ["belongs to another session", (): unknown => early(EARLY.replace("/1?", "/2?"))],
+  ["has not asked for the page", (): unknown => early(URL)],
+  ["is closed already", (): unknown => Object.assign(early(EARLY), { readyState: 3 })],
 ])("an early socket that %s is not used", (_, prepare) => {
   prepare();
   webSocket(URL)(listener);

@@ -1,5 +1,6 @@
 """Routes of both ports: /wait, /state, /variables and the WebSocket of pages."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -219,7 +220,7 @@ class PageSocket:
             async with session.attach(
                 driven=driven, page=socket.query_params.get("page", "")[:MAX_PAGE_ID]
             ) as connection:
-                await _forward(receive, send, connection)
+                await _forward(receive, send, connection, _first_frame(socket.query_params.get("watch")))
                 closed = connection.closed or Closed(GOING_AWAY, "the server stops")
         except UiMcpError as error:
             # A session whose worker just exited gets a new one, so the page may reconnect.
@@ -228,10 +229,23 @@ class PageSocket:
             await send({"type": "websocket.close", "code": closed.code, "reason": closed.short_reason})
 
 
-async def _forward(receive: Receive, send: Send, connection: Connection) -> None:
+def _first_frame(address: str | None) -> str | None:
+    """Return what a page asks for by the address of its socket: all that is shown at `address`.
+
+    A request that it sends itself waits until the page's scripts have run.
+    """
+    if address is None:
+        return None
+    watch = {"varId": 1, "expand": True, "address": address}
+    return json.dumps({"userEvent": False, "messages": [{"type": "watch", "data": watch}]})
+
+
+async def _forward(receive: Receive, send: Send, connection: Connection, first: str | None) -> None:
     async with create_task_group() as tasks:
 
         async def inward() -> None:
+            if first is not None:
+                await connection.receive(first)
             while (message := await receive())["type"] == "websocket.receive":
                 text = message.get("text")
                 await connection.receive(message["bytes"].decode("utf-8", "replace") if text is None else text)
