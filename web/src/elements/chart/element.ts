@@ -1,6 +1,6 @@
 /** `ui-chart`: draws a Lua list with ECharts; for screen readers and tools the same numbers are a table. */
-import { BarChart, GaugeChart, HeatmapChart, LineChart, PieChart, ScatterChart } from "echarts/charts";
-import { DataZoomComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import { BarChart, LineChart } from "echarts/charts";
+import { GridComponent } from "echarts/components";
 import { init, use, type EChartsType } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { iconButton, make, styleSheet, UiElement } from "../base";
@@ -8,7 +8,7 @@ import { type Look, optionsFor } from "./options";
 import { countOf, described, plotOf, pointAt, type Plot, type Points, received, type Sent, summary, withUnit } from "./points";
 import css from "./chart.css?inline";
 
-use([BarChart, GaugeChart, HeatmapChart, LineChart, PieChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
+use([BarChart, LineChart, GridComponent, CanvasRenderer]);
 
 const sheet = styleSheet(css);
 const SAVE = "M8 2v8m0 0 3-3m-3 3L5 7M2.5 13.5h11";
@@ -16,6 +16,18 @@ const LIGHT = ["#c2410c", "#0f766e", "#9333ea", "#b45309", "#be185d", "#4d7c0f",
 const DARK = ["#fb923c", "#2dd4bf", "#c084fc", "#fbbf24", "#f472b6", "#a3e635", "#38bdf8"];
 const TABLE_LATER_MS = 250;
 const ROWS_FOR_READERS = 20;
+
+/** These are drawn before the rest of ECharts has come, which then brings their tooltips. */
+const FIRST = ["line", "area", "bar", "stacked", "sparkline", ""];
+let rest: Promise<void> | null = null;
+let complete = false;
+
+function loadRest(): Promise<void> {
+  return (rest ??= import("./rest").then(({ register }) => {
+    register();
+    complete = true;
+  }));
+}
 
 class UiChart extends UiElement {
   private points: Points | null = null;
@@ -83,6 +95,12 @@ class UiChart extends UiElement {
       this.state.hidden = false;
       this.state.textContent = `No numbers to show among ${points.names.join(", ")}.`;
       return;
+    }
+    if (!complete) {
+      void loadRest().then(() => this.draw());
+      if (!FIRST.includes(type) || plot.series.length > 1 || this.hasAttribute("zoom")) {
+        return;
+      }
     }
     this.canvas.setAttribute("aria-label", summary(type, this.option("label", "Chart"), plot, this.option("unit")));
     this.showTable(plot);

@@ -36,6 +36,9 @@ const NUMBER_HEIGHT = 30;
 /** A narrower chart has no room beside a circle for the names of its parts. */
 const NARROW = 420;
 const THIN_PERCENT = 6;
+/** Made once: `toLocaleString` makes one for each number of an axis, several times for each picture. */
+const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 10 });
+const YEAR = new Intl.NumberFormat(undefined, { maximumFractionDigits: 10, useGrouping: false });
 const ANIMATION = { animationDuration: 300, animationDurationUpdate: 200 };
 
 export function optionsFor(points: Points, plot: Plot, asked: Asked, look: Look): EChartsCoreOption {
@@ -106,7 +109,7 @@ function unitOf({ unit }: Asked, look: Look): object {
   if (unit === "" || unit.length > SHORT_UNIT) {
     return { name: unit, nameTextStyle: { color: look.muted, align: "left" } };
   }
-  return { axisLabel: { color: look.muted, hideOverlap: true, formatter: (value: number) => `${value.toLocaleString(undefined, { maximumFractionDigits: 10 })} ${unit}` } };
+  return { axisLabel: { color: look.muted, hideOverlap: true, formatter: (value: number) => `${NUMBER.format(value)} ${unit}` } };
 }
 
 /** About how many steps the axis of numbers has room for. */
@@ -141,7 +144,7 @@ function uneven(numbers: readonly number[]): boolean {
 
 /** A number on the axis of places; four digits are mostly a year, which is written without a separator. */
 function axisNumber(value: number): string {
-  return value.toLocaleString(undefined, { maximumFractionDigits: 10, useGrouping: Math.abs(value) >= 10_000 });
+  return (Math.abs(value) >= 10_000 ? NUMBER : YEAR).format(value);
 }
 
 /** Points as ECharts takes them. It copies lists and looks into each item; numbers in one typed array it uses as they are. */
