@@ -74,6 +74,10 @@ class ScriptedServer:
     async def _socket(self, page: WebSocket) -> None:
         await page.accept()
         self._pages.append(page)
+        address = page.query_params.get("watch")
+        if address is not None:
+            watch = {"varId": 1, "expand": True, "address": address}
+            self._heard.put({"userEvent": False, "messages": [{"type": "watch", "data": watch}]})
         try:
             while True:
                 self._heard.put(json.loads(await page.receive_text()))
