@@ -24,7 +24,6 @@ import { type Item, Timeline } from "./state";
 
 const RUNNING = new Set(["running", "awaiting_approval"]);
 const RUN_TEXT: Readonly<Record<string, string>> = { running: "Working…", awaiting_approval: "Waiting for your answer" };
-/** What the bar says above a conversation that has no title yet. */
 const UNNAMED = "Chat with your APIs";
 const timeline = new Timeline();
 let open = "";
@@ -65,8 +64,7 @@ const panel = sidebar({
   go: openConversation,
   begin: () => void startConversation().catch(problem),
   named: (name) => {
-    title.textContent = name || UNNAMED;
-    title.title = name;
+    Object.assign(title, { textContent: name || UNNAMED, title: name });
     document.title = name ? `${name} · nlui` : "nlui";
   },
   problem,
