@@ -27,6 +27,9 @@ class Recording(PageBackend):
     async def picture(self, view: MarkedView) -> bytes:
         raise NotImplementedError
 
+    def loss(self) -> str | None:
+        return None
+
     async def browse(self, request: BrowserRequest) -> str:
         self.asked.append(request.op)
         return "done"
