@@ -20,7 +20,11 @@ from ui_mcp.inbox.phone.notices import Channel, Notice
 from ui_mcp.inbox.service import inbox_url, opened
 from ui_mcp.ui.states import Running
 
-pytestmark = pytest.mark.covers("INBOX-12")
+pytestmark = [
+    pytest.mark.covers("INBOX-12"),
+    # The server cannot know that the connection around it is encrypted already.
+    pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS:UserWarning"),
+]
 NOTICE = Notice("a", "permission", 2e9, "Claude Code", "https://phone.example/inbox#link=abc")
 WORDS = "Claude Code asks for your permission"
 
