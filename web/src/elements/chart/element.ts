@@ -96,13 +96,13 @@ class UiChart extends UiElement {
       this.state.textContent = `No numbers to show among ${points.names.join(", ")}.`;
       return;
     }
+    this.canvas.setAttribute("aria-label", summary(type, this.option("label", "Chart"), plot, this.option("unit")));
     if (!complete) {
       void loadRest().then(() => this.draw());
       if (!FIRST.includes(type) || plot.series.length > 1 || this.hasAttribute("zoom")) {
         return;
       }
     }
-    this.canvas.setAttribute("aria-label", summary(type, this.option("label", "Chart"), plot, this.option("unit")));
     this.showTable(plot);
     this.chart ??= this.open();
     this.chart.setOption(optionsFor(points, plot, this.asked(type), this.look()), { notMerge: !this.keepsZoom(), lazyUpdate: false });
