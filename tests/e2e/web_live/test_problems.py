@@ -40,11 +40,11 @@ def test_errors_are_seen_by_person_and_agent_until_fixed(server: Server, page: P
 
     for text in (
         "apps/trouble/viewdefs/Trouble.DEFAULT.html:3\napps/trouble/app.lua:4",
-        "no method 'totl' of Trouble\nDid you mean total()?",
-        "tick failed\napps/trouble/app.lua:7",
+        "No method 'totl' of Trouble\nDid you mean total()?",
+        "Tick failed\napps/trouble/app.lua:7",
         "ReferenceError: nothere is not defined",
-        "there is no tag <sl-buton>\ndid you mean sl-button?",
-        'there is no icon "piggy-bankk"\ndid you mean piggy-bank?',
+        "There is no tag <sl-buton>\nDid you mean sl-button?",
+        'There is no icon "piggy-bankk"\nDid you mean piggy-bank?',
     ):
         assert text in listed
     running = server.call("ui_audit", name="trouble")["running"]
