@@ -124,12 +124,15 @@ async def attached(address: str, *urls: str) -> AsyncIterator[BrowserBackend]:
                 async with httpx2.AsyncClient(trust_env=False) as client:
                     for url in urls:
                         (await client.put(f"{address}/json/new?{url}")).raise_for_status()
+                    # Each is an empty page at first, and a person's pages were open before we join.
+                    while not {*urls} <= {one["url"] for one in (await client.get(f"{address}/json/list")).json()}:
+                        await anyio.sleep(0.02)
                 break
             except httpx2.ConnectError:
                 await anyio.lowlevel.checkpoint()
     backend = await BrowserBackend.connect(address)
     try:
-        with anyio.fail_after(60):  # each is an empty page at first
+        with anyio.fail_after(60):
             while not {*urls} <= {driven.tab.url for driven in backend._pages}:
                 await anyio.sleep(0.02)
         for driven in backend._pages:
